@@ -1,0 +1,256 @@
+//! Who is calling, and what they may do. A value of one of these types was checked; nothing else makes one.
+
+use countersign_core::ask::Content;
+use countersign_core::credential::{ApiKey, OperatorKey, Scope};
+use countersign_core::elicitation::Elicitation;
+use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, Principal, RequestId, SessionId, TenantId};
+use countersign_core::seal::{AskToken, PollHandle};
+use countersign_core::session::Session;
+
+use crate::App;
+use crate::ports::StoreError;
+use crate::records::{KeyRecord, Rows, Tenant, Wanted};
+
+/// Label of the keyed hash that is stored in place of an API key's secret.
+pub const KEY_HASH_LABEL: &str = "countersign api key";
+
+/// Why a caller is not let in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AuthError {
+    /// No credential, or none that is good here.
+    #[error("the credential is missing, wrong, expired or revoked")]
+    Unauthenticated,
+    /// A good credential that lacks a scope.
+    #[error("the key lacks the scope {0}")]
+    Forbidden(Scope),
+    /// The credential could not be looked up.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A verified API key.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    tenant: TenantId,
+    key: ApiKeyId,
+    principal: Principal,
+    name: String,
+    scopes: Vec<Scope>,
+}
+
+impl Caller {
+    fn of(tenant: &TenantId, record: KeyRecord) -> Self {
+        Self {
+            tenant: tenant.clone(),
+            key: record.id,
+            principal: record.principal,
+            name: record.name,
+            scopes: record.scopes,
+        }
+    }
+
+    /// Whose key it is.
+    pub const fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+
+    /// The key's id.
+    pub const fn key(&self) -> ApiKeyId {
+        self.key
+    }
+
+    /// Whom the key stands for.
+    pub const fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// What people call the key.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the key has `scope`.
+    pub fn has(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+
+    /// Fails without `scope`.
+    pub fn require(&self, scope: Scope) -> Result<(), AuthError> {
+        if self.has(scope) { Ok(()) } else { Err(AuthError::Forbidden(scope)) }
+    }
+
+    /// Whether the question may be read: `read` sees all, `ask` its own.
+    pub fn may_read(&self, elicitation: &Elicitation) -> bool {
+        self.has(Scope::Read) || (self.has(Scope::Ask) && elicitation.is_own(&self.principal))
+    }
+
+    /// Whether the session may be read or driven: `manage` all, `ask` its own.
+    pub fn may_drive(&self, session: &Session) -> bool {
+        self.has(Scope::Manage) || (self.has(Scope::Ask) && session.owner == self.principal)
+    }
+}
+
+/// The verified operator of the deployment.
+#[derive(Debug, Clone, Copy)]
+pub struct Operator(());
+
+impl Operator {
+    /// The operator, if `presented` is the deployment's key.
+    ///
+    /// # Errors
+    /// [`AuthError::Unauthenticated`] for any other key.
+    pub fn verify(expected: &OperatorKey, presented: &OperatorKey) -> Result<Self, AuthError> {
+        if expected.matches(presented) { Ok(Self(())) } else { Err(AuthError::Unauthenticated) }
+    }
+}
+
+/// Leave to ask, with what the create needs to know: read once, checked again in the write.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    pub(crate) tenant: Tenant,
+    pub(crate) principal: Principal,
+    pub(crate) session: Option<Session>,
+    pub(crate) token: Option<AskTokenId>,
+    /// Where a key asks: the caller behind it.
+    pub(crate) caller: Option<Caller>,
+}
+
+impl Admission {
+    /// The tenant's id.
+    pub const fn tenant(&self) -> &TenantId {
+        &self.tenant.id
+    }
+
+    /// The session that is asked in.
+    pub const fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+
+    /// Whether `text`, an id or a name, names the session that is asked in.
+    pub fn names_its_session(&self, text: &str) -> bool {
+        self.session.as_ref().is_some_and(|own| own.id.to_string() == text || own.name.as_str() == text)
+    }
+}
+
+/// What a decision names its question by.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// Its id.
+    Id(ElicitationId),
+    /// The asker's own id, where only one question of the tenant has it.
+    Request(RequestId),
+    /// Nothing that can exist.
+    Nothing,
+}
+
+/// Leave to decide, with the question as read: checked again in the write.
+#[derive(Debug, Clone)]
+pub struct Deciding {
+    pub(crate) caller: Caller,
+    pub(crate) tenant: Tenant,
+    pub(crate) question: Option<(Elicitation, Content)>,
+}
+
+impl App {
+    /// The caller behind an API key.
+    ///
+    /// # Errors
+    /// [`AuthError::Unauthenticated`] for a key that is unknown, revoked, expired or of another secret.
+    pub async fn authenticate(&self, key: &ApiKey) -> Result<Caller, AuthError> {
+        let record = self.store.tenant(&key.tenant).key(key.id).await?;
+        self.verified(key, record)
+    }
+
+    /// The ask token that `text` is. Says nothing of revocation.
+    pub fn open_ask_token(&self, text: &str) -> Option<AskToken> {
+        AskToken::open(text, &self.keys)
+    }
+
+    /// Leave to create by ask token: listed, not expired, its session not archived.
+    ///
+    /// # Errors
+    /// [`AuthError::Unauthenticated`] otherwise.
+    pub async fn admit_token(&self, token: &AskToken) -> Result<Admission, AuthError> {
+        let now = self.clock.now();
+        let wanted = Wanted { tenant: true, session: Some(token.session), ..Wanted::default() };
+        let rows = self.store.tenant(&token.tenant).read(&wanted).await?;
+        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        let session = rows.session.filter(|one| one.admits(token.id, now) && now < token.expires_at);
+        let session = session.ok_or(AuthError::Unauthenticated)?;
+        let principal = Principal::session(session.id);
+        Ok(Admission { tenant, principal, session: Some(session), token: Some(token.id), caller: None })
+    }
+
+    /// Leave to create by API key with the scope `ask`, in `session` if that is one that the key may drive.
+    ///
+    /// # Errors
+    /// As [`App::authenticate`], and [`AuthError::Forbidden`] without the scope.
+    pub async fn admit_key(&self, key: &ApiKey, session: Option<SessionId>) -> Result<Admission, AuthError> {
+        let wanted = Wanted { tenant: true, key: Some(key.id), session, ..Wanted::default() };
+        let rows = self.store.tenant(&key.tenant).read(&wanted).await?;
+        let caller = self.verified(key, rows.key)?;
+        caller.require(Scope::Ask)?;
+        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        let session = rows.session.filter(|one| caller.may_drive(one));
+        let principal = caller.principal.clone();
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller) })
+    }
+
+    /// Leave to decide by API key with the scope `decide`, and the question itself, in one or two reads.
+    ///
+    /// # Errors
+    /// As [`App::authenticate`], and [`AuthError::Forbidden`] without the scope.
+    pub async fn admit_decider(&self, key: &ApiKey, target: &Target) -> Result<Deciding, AuthError> {
+        let store = self.store.tenant(&key.tenant);
+        let of_key = |elicitation| Wanted {
+            tenant: true,
+            key: Some(key.id),
+            elicitation,
+            content: true,
+            ..Wanted::default()
+        };
+        let rows = match target {
+            Target::Id(id) => store.read(&of_key(Some(*id))).await?,
+            Target::Nothing => store.read(&of_key(None)).await?,
+            Target::Request(request_id) => {
+                let wanted = of_key(None);
+                let (rows, ids) =
+                    futures_util::try_join!(store.read(&wanted), store.by_request_id(request_id))?;
+                self.with_only(&key.tenant, rows, &ids).await?
+            }
+        };
+        let caller = self.verified(key, rows.key)?;
+        caller.require(Scope::Decide)?;
+        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        Ok(Deciding { caller, tenant, question: rows.elicitation.zip(rows.content) })
+    }
+
+    /// `rows` with the question that a request-id names, if it names one alone.
+    async fn with_only(
+        &self,
+        tenant: &TenantId,
+        rows: Rows,
+        ids: &[ElicitationId],
+    ) -> Result<Rows, StoreError> {
+        let [id] = ids else { return Ok(rows) };
+        let wanted = Wanted { elicitation: Some(*id), content: true, ..Wanted::default() };
+        let found = self.store.tenant(tenant).read(&wanted).await?;
+        Ok(Rows { elicitation: found.elicitation, content: found.content, ..rows })
+    }
+
+    /// What `text` in a path names: an elicitation id, a poll handle of ours, or a request-id.
+    pub fn target(&self, text: &str) -> Target {
+        let handle = || PollHandle::open(text, &self.keys).map(|handle| Target::Id(handle.elicitation));
+        let id = text.parse().map(Target::Id).ok();
+        let request = || text.parse().map(Target::Request).ok();
+        id.or_else(handle).or_else(request).unwrap_or(Target::Nothing)
+    }
+
+    fn verified(&self, key: &ApiKey, record: Option<KeyRecord>) -> Result<Caller, AuthError> {
+        let record = record.ok_or(AuthError::Unauthenticated)?;
+        let now = self.clock.now();
+        let live = record.expires_at.is_none_or(|until| now < until);
+        let genuine = self.keys.hash_matches(KEY_HASH_LABEL, key.secret_bytes(), &record.hash);
+        if live && genuine { Ok(Caller::of(&key.tenant, record)) } else { Err(AuthError::Unauthenticated) }
+    }
+}

@@ -1,0 +1,281 @@
+//! Ask: store a question with its session's block, once, however often the request comes.
+
+use std::time::Duration;
+
+use countersign_core::ask::{Ask, RetryKey};
+use countersign_core::deadline::Deadlines;
+use countersign_core::elicitation::{Asker, Elicitation, Evidence};
+use countersign_core::id::{ElicitationId, Front, RequestId, SessionName};
+use countersign_core::limits::{CREATE_RETRY_BUDGET, PLAN_BACKSTOP, POLL_INTERVAL_DEFAULT};
+use countersign_core::retry::Budget;
+use countersign_core::seal::PollHandle;
+use countersign_core::session::Session;
+use countersign_core::state::State;
+use countersign_core::time::Timestamp;
+
+use crate::App;
+use crate::authority::Admission;
+use crate::ports::StoreError;
+use crate::records::{Block, CreateOutcome, NewElicitation, Route};
+
+/// Rounds of one create: a reference may be taken, a session may move on. Far above what contention needs.
+const ROUNDS: u32 = 16;
+
+/// Why a question is not asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateError {
+    /// The ask token was revoked, or its session archived, meanwhile.
+    #[error("the ask token is revoked, expired or of an archived session")]
+    Unauthenticated,
+    /// The key's session is archived.
+    #[error("the session is archived")]
+    SessionArchived,
+    /// There is no such session for this key.
+    #[error("there is no such session")]
+    UnknownSession,
+    /// The same request-id or Idempotency-Key came with another body.
+    #[error("the same id was used before with another body")]
+    Reused,
+    /// The tenant may not ask.
+    #[error("the tenant is suspended")]
+    TenantSuspended,
+    /// The session waits on enough already.
+    #[error("{limit} questions are open in this session already")]
+    TooManyOpen {
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// Nobody could ever be asked.
+    #[error("there is nobody to ask")]
+    NoRoute,
+    /// Nobody can be reached, and the asker wanted to be told.
+    #[error("nobody can be reached")]
+    Unreachable,
+    /// What it supersedes is not this asker's.
+    #[error("there is no such question to supersede")]
+    UnknownSuperseded,
+    /// The store did not take it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A stored question, and whom it can reach.
+#[derive(Debug, Clone)]
+pub struct Created {
+    /// The question as stored: by this call, or by an earlier one with the same key and body.
+    pub elicitation: Elicitation,
+    /// Approvers with a usable channel.
+    pub routes: Vec<Route>,
+}
+
+impl App {
+    /// Stores a question. The stored row, not this call, drives every notice.
+    ///
+    /// # Errors
+    /// See [`CreateError`]. A repeated create with the same body is no error, even where a new one would be
+    /// refused.
+    pub async fn create(
+        &self,
+        mut admission: Admission,
+        front: Front,
+        ask: Ask,
+    ) -> Result<Created, CreateError> {
+        let now = self.clock.now();
+        let budget = Budget { started: now, total: CREATE_RETRY_BUDGET };
+        let id = self.elicitation_id(&admission, front, &ask);
+        self.check_superseded(&admission, &ask).await?;
+        for _ in 0..ROUNDS {
+            if let Err(refusal) = refuse(&admission, &ask, now) {
+                return self.earlier(&admission, id, &ask).await?.ok_or(refusal);
+            }
+            let new = self.compose(&admission, front, &ask, id, now);
+            match self.store.tenant(admission.tenant()).create(&new, budget).await? {
+                CreateOutcome::Stored => return self.finish(&admission, &ask, new.elicitation).await,
+                CreateOutcome::Exists(found) => return replay(&admission, &ask, *found),
+                CreateOutcome::SessionRefused(current) => admission.session = current.map(|one| *one),
+                CreateOutcome::ReferenceTaken => {}
+            }
+            if admission.session.is_none() && new.block.is_some() {
+                let by_token = admission.token.is_some();
+                return Err(if by_token {
+                    CreateError::Unauthenticated
+                } else {
+                    CreateError::UnknownSession
+                });
+            }
+        }
+        Err(StoreError::Unavailable("too much contention on the session".into()).into())
+    }
+
+    /// The session that a key names on the fallback routes, made if there is none.
+    ///
+    /// # Errors
+    /// [`CreateError::UnknownSession`] where the name is another principal's.
+    pub async fn ensure_session(
+        &self,
+        mut admission: Admission,
+        name: SessionName,
+    ) -> Result<Admission, CreateError> {
+        if admission.session.is_none() {
+            let session = self.new_session(admission.tenant(), name, admission.principal.clone());
+            let found = self.store.tenant(admission.tenant()).create_session(&session).await?;
+            let session = found.unwrap_or(session);
+            let may = admission.caller.as_ref().is_some_and(|caller| caller.may_drive(&session));
+            admission.session = Some(session).filter(|_| may);
+        }
+        if admission.session.is_some() { Ok(admission) } else { Err(CreateError::UnknownSession) }
+    }
+
+    fn elicitation_id(&self, admission: &Admission, front: Front, ask: &Ask) -> ElicitationId {
+        let key = match &ask.retry_key {
+            RetryKey::Request(id) => id.as_str(),
+            RetryKey::Idempotency(key) => key.as_str(),
+            RetryKey::None => return ElicitationId::new(self.entropy.bits130()),
+        };
+        let session = match front {
+            Front::Fallback => admission.session.as_ref().map(|session| session.id),
+            Front::Native => None, // the key's scope is principal + route: the body names the session
+        };
+        ElicitationId::derive(front, admission.tenant(), &admission.principal, session, key)
+    }
+
+    fn compose(
+        &self,
+        admission: &Admission,
+        front: Front,
+        ask: &Ask,
+        id: ElicitationId,
+        now: Timestamp,
+    ) -> NewElicitation {
+        let session = admission.session.as_ref();
+        let default = default_ttl(admission, self.settings.default_ttl);
+        let asked = ask.expiry.asked(now);
+        let deadlines = match front {
+            Front::Fallback => Deadlines::fallback(now, asked, default),
+            Front::Native => Deadlines::native(now, asked, default),
+        };
+        let handle = PollHandle {
+            tenant: admission.tenant().clone(),
+            session: session.map(|one| one.id),
+            elicitation: id,
+            expires_at: deadlines.expires_at,
+        };
+        let elicitation = Elicitation {
+            id,
+            reference: self.entropy.reference(),
+            front,
+            request_id: request_id(ask),
+            poll_handle: matches!(front, Front::Fallback).then(|| handle.seal(&self.keys)),
+            session: session.map(|one| one.id),
+            principal: admission.principal.clone(),
+            session_owner: session.map(|one| one.owner.clone()),
+            server: ask.server.clone(),
+            tool: ask.tool.clone(),
+            tier: ask.tier,
+            title: ask.title.clone(),
+            request_sha256: ask.request_sha256,
+            created_at: now,
+            deadlines,
+            evidence: Evidence::default(),
+            asker: Asker {
+                poll_interval: ask.poll_interval.unwrap_or(POLL_INTERVAL_DEFAULT),
+                has_callback: false,
+                last_polled_at: None,
+                collected_at: None,
+            },
+            stored: State::Pending,
+        };
+        NewElicitation {
+            block: session.map(|one| block(admission, one, now)),
+            content: ask.content.clone(),
+            plan_by: now.plus(PLAN_BACKSTOP),
+            keep_until: elicitation.deadlines.expires_at.plus(self.settings.retention),
+            elicitation,
+        }
+    }
+
+    async fn finish(
+        &self,
+        admission: &Admission,
+        ask: &Ask,
+        stored: Elicitation,
+    ) -> Result<Created, CreateError> {
+        self.trigger.stored(admission.tenant(), stored.id);
+        if let Some(old) = ask.supersedes {
+            self.withdraw_quietly(admission.tenant(), old).await;
+        }
+        Ok(Created { elicitation: stored, routes: admission.tenant.routes.clone() })
+    }
+
+    /// The answer of an earlier create with this key, if there was one.
+    async fn earlier(
+        &self,
+        admission: &Admission,
+        id: ElicitationId,
+        ask: &Ask,
+    ) -> Result<Option<Created>, CreateError> {
+        let found = self.store.tenant(admission.tenant()).elicitation(id).await?;
+        found.map(|found| replay(admission, ask, found)).transpose()
+    }
+
+    async fn check_superseded(&self, admission: &Admission, ask: &Ask) -> Result<(), CreateError> {
+        let Some(old) = ask.supersedes else { return Ok(()) };
+        let found = self.store.tenant(admission.tenant()).elicitation(old).await?;
+        let own = found.is_some_and(|found| found.is_own(&admission.principal));
+        if own { Ok(()) } else { Err(CreateError::UnknownSuperseded) }
+    }
+}
+
+fn replay(admission: &Admission, ask: &Ask, found: Elicitation) -> Result<Created, CreateError> {
+    if found.request_sha256 == ask.request_sha256 {
+        Ok(Created { elicitation: found, routes: admission.tenant.routes.clone() })
+    } else {
+        Err(CreateError::Reused)
+    }
+}
+
+/// The refusals that depend on what was read, in the order of PROTOCOL.md section 0.
+fn refuse(admission: &Admission, ask: &Ask, now: Timestamp) -> Result<(), CreateError> {
+    let tenant = &admission.tenant;
+    if let Some(session) = &admission.session {
+        let admits = admission.token.is_none_or(|token| session.admits(token, now));
+        if !admits {
+            return Err(CreateError::Unauthenticated);
+        }
+        if session.archived_at.is_some() {
+            return Err(CreateError::SessionArchived);
+        }
+    }
+    if tenant.suspended {
+        return Err(CreateError::TenantSuspended);
+    }
+    if admission.session.as_ref().is_some_and(|session| session.open_at(now).len() >= tenant.max_open) {
+        return Err(CreateError::TooManyOpen { limit: tenant.max_open });
+    }
+    if tenant.routes.is_empty() {
+        return Err(CreateError::NoRoute);
+    }
+    let reachable = tenant.routes.iter().any(|route| !route.channels.is_empty());
+    if ask.require_reachable && !reachable { Err(CreateError::Unreachable) } else { Ok(()) }
+}
+
+fn default_ttl(admission: &Admission, deployment: Duration) -> Duration {
+    let session = admission.session.as_ref().and_then(|session| session.default_ttl);
+    session.or(admission.tenant.default_ttl).unwrap_or(deployment)
+}
+
+fn block(admission: &Admission, session: &Session, now: Timestamp) -> Block {
+    Block {
+        session: session.id,
+        token: admission.token,
+        max_open: admission.tenant.max_open,
+        overdue: session.overdue_at(now),
+    }
+}
+
+fn request_id(ask: &Ask) -> Option<RequestId> {
+    match &ask.retry_key {
+        RetryKey::Request(id) => Some(id.clone()),
+        RetryKey::Idempotency(_) | RetryKey::None => None,
+    }
+}

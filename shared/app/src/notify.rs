@@ -1,0 +1,149 @@
+//! Tell people: plan who is told from the stored record, then one attempt at a time, evidence recorded.
+
+use std::time::Duration;
+
+use countersign_core::delivery::{Delivery, DeliveryKey, DeliveryStatus, NoticeKind};
+use countersign_core::elicitation::Elicitation;
+use countersign_core::id::{ElicitationId, TenantId};
+use countersign_core::retry::next_delivery;
+use countersign_core::time::Timestamp;
+
+use crate::App;
+use crate::ports::{Notice, SendError, StoreError};
+use crate::records::{Approver, AttemptEnd, Planned, Rows, Tenant, Wanted};
+
+/// An attempt that was begun and never ended is taken over after this.
+const ATTEMPT_LEASE: Duration = Duration::from_mins(1);
+/// Deliveries of one question: one transaction holds them all.
+const MAX_DELIVERIES: usize = 50;
+
+/// What became of planning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanOutcome {
+    /// Planned now, this many deliveries.
+    Planned(usize),
+    /// Planned before, or over.
+    Nothing,
+}
+
+impl App {
+    /// Decides who is told of a question. Stored once, however often it is called.
+    ///
+    /// # Errors
+    /// [`StoreError`]; calling again is safe.
+    pub async fn plan(&self, tenant: &TenantId, id: ElicitationId) -> Result<PlanOutcome, StoreError> {
+        let store = self.store.tenant(tenant);
+        let (found, approvers) = futures_util::try_join!(store.elicitation(id), store.approvers())?;
+        let now = self.clock.now();
+        let open = found.filter(|one| one.evidence.planned_at.is_none() && !one.state_at(now).is_terminal());
+        let Some(found) = open else { return Ok(PlanOutcome::Nothing) };
+        let mut deliveries: Vec<_> = approvers.iter().flat_map(|one| keys(id, one)).collect();
+        deliveries.truncate(MAX_DELIVERIES);
+        let count = deliveries.len();
+        let planned = Planned { at: now, deliveries, attempt_by: now.plus(ATTEMPT_LEASE) };
+        let stored = store.plan(&found, &planned).await?;
+        Ok(if stored { PlanOutcome::Planned(count) } else { PlanOutcome::Nothing })
+    }
+
+    /// Plans a question and makes the first attempt of each of its deliveries.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the sweep takes over from the rows.
+    pub async fn notify(&self, tenant: &TenantId, id: ElicitationId) -> Result<(), StoreError> {
+        if let PlanOutcome::Planned(_) = self.plan(tenant, id).await? {
+            for delivery in self.store.tenant(tenant).deliveries(id).await? {
+                self.deliver(tenant, delivery.key).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one attempt of a delivery, if one is due. `None` where there was nothing to do.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the attempt may have been made, and is then made again after its lease.
+    pub async fn deliver(
+        &self,
+        tenant: &TenantId,
+        key: DeliveryKey,
+    ) -> Result<Option<AttemptEnd>, StoreError> {
+        let store = self.store.tenant(tenant);
+        let wanted = Wanted {
+            tenant: true,
+            elicitation: Some(key.elicitation),
+            approver: Some(key.approver),
+            delivery: Some(key),
+            ..Wanted::default()
+        };
+        let Rows { tenant: of, elicitation, approver, delivery, .. } = store.read(&wanted).await?;
+        let queued = delivery.filter(|one| one.status == DeliveryStatus::Queued);
+        let Some(delivery) = queued else { return Ok(None) };
+        let now = self.clock.now();
+        let open = elicitation.filter(|one| !one.state_at(now).is_terminal());
+        let (Some(question), Some(approver), Some(of)) = (open, approver, of) else {
+            store.end_attempt(&delivery, AttemptEnd::Dropped, now).await?;
+            return Ok(Some(AttemptEnd::Dropped));
+        };
+        if !store.begin_attempt(&delivery, now.plus(ATTEMPT_LEASE), now).await? {
+            return Ok(None);
+        }
+        let sent = self.send(&of, &question, approver, &delivery).await;
+        let now = self.clock.now();
+        let end = self.end_of(sent, &delivery, &question, now);
+        let begun = Delivery { attempts: delivery.attempts + 1, ..delivery };
+        store.end_attempt(&begun, end, now).await?;
+        Ok(Some(end))
+    }
+
+    async fn send(
+        &self,
+        tenant: &Tenant,
+        question: &Elicitation,
+        to: Approver,
+        delivery: &Delivery,
+    ) -> Result<(), SendError> {
+        let channel = self.channels.iter().find(|one| one.kind() == delivery.key.channel);
+        let Some(channel) = channel else {
+            return Err(SendError::Retry(format!("the channel {} is not configured", delivery.key.channel)));
+        };
+        let notice = Notice {
+            tenant: tenant.name.clone(),
+            reference: question.reference.clone(),
+            tier: question.tier,
+            decide_by: question.deadlines.decide_by,
+            link: format!("{}/d/{}/{}", self.settings.base_url, tenant.id, question.reference),
+            id: format!("{}.{}.{}", question.id, delivery.key.approver, delivery.key.kind.word()),
+            to,
+        };
+        channel.send(&notice).await
+    }
+
+    fn end_of(
+        &self,
+        sent: Result<(), SendError>,
+        delivery: &Delivery,
+        question: &Elicitation,
+        now: Timestamp,
+    ) -> AttemptEnd {
+        let error = match sent {
+            Ok(()) => return AttemptEnd::Sent,
+            Err(error) => error,
+        };
+        tracing::warn!(
+            reference = %question.reference, channel = %delivery.key.channel, attempt = delivery.attempts + 1,
+            "a notice was not taken: {error}"
+        );
+        let again = match error {
+            SendError::Refused(_) => None,
+            SendError::Retry(_) => next_delivery(delivery.attempts + 1, self.entropy.bits64()),
+        };
+        let in_time = |wait: Duration| Some(now.plus(wait)).filter(|at| *at < question.deadlines.decide_by);
+        again.and_then(in_time).map_or(AttemptEnd::Failed, AttemptEnd::Again)
+    }
+}
+
+fn keys(elicitation: ElicitationId, approver: &Approver) -> impl Iterator<Item = DeliveryKey> {
+    let id = approver.id;
+    let key = move |channel| DeliveryKey { elicitation, channel, approver: id, kind: NoticeKind::Asked };
+    approver.channels().into_iter().map(key)
+}

@@ -1,0 +1,274 @@
+//! What the use-cases need from outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
+use countersign_core::elicitation::{Elicitation, Tier};
+use countersign_core::id::{
+    ApiKeyId, AskTokenId, Bits130, ElicitationId, Reference, RequestId, SessionId, TenantId,
+};
+use countersign_core::retry::Budget;
+use countersign_core::session::{LostElicitation, Session, TokenFacts};
+use countersign_core::time::Timestamp;
+
+use crate::records::{
+    Approver, AttemptEnd, CreateOutcome, DuePage, KeyRecord, NewElicitation, Planned, Rows, Settled,
+    Settlement, Tenant, Wanted,
+};
+
+/// What time it is, and waiting.
+#[async_trait]
+pub trait Clock: Send + Sync {
+    /// The present.
+    fn now(&self) -> Timestamp;
+
+    /// Returns when `span` has passed.
+    async fn sleep(&self, span: Duration);
+}
+
+/// Unpredictable bytes.
+pub trait Entropy: Send + Sync {
+    /// Fills `bytes`.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+impl dyn Entropy {
+    /// 130 random bits.
+    pub fn bits130(&self) -> Bits130 {
+        let mut bytes = [0; Bits130::BYTES];
+        self.fill(&mut bytes);
+        Bits130::from_bytes(bytes)
+    }
+
+    /// 64 random bits.
+    pub fn bits64(&self) -> u64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        u64::from_be_bytes(bytes)
+    }
+
+    /// A random reference.
+    pub fn reference(&self) -> Reference {
+        let mut bytes = [0; 4];
+        self.fill(&mut bytes);
+        Reference::from_random(bytes)
+    }
+}
+
+/// Says that the process is about to end, so that held reads let go.
+#[derive(Debug, Clone, Default)]
+pub struct Stopping(Arc<AtomicBool>);
+
+impl Stopping {
+    /// Says so.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was said.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Makes notifying prompt. The stored record drives the notice, and the `due` index backs this up: an
+/// implementation may lose a call.
+pub trait Trigger: Send + Sync {
+    /// An elicitation has been committed.
+    fn stored(&self, tenant: &TenantId, elicitation: ElicitationId);
+}
+
+/// What a person is told; never an argument, a title or a name from the asking side.
+#[derive(Debug, Clone)]
+pub struct Notice {
+    /// The tenant's name, for people.
+    pub tenant: String,
+    /// The code that both sides see.
+    pub reference: Reference,
+    /// How much damage the act can do.
+    pub tier: Tier,
+    /// The last moment to decide.
+    pub decide_by: Timestamp,
+    /// Where the question is, for a person.
+    pub link: String,
+    /// To whom.
+    pub to: Approver,
+    /// The same for each attempt of one delivery.
+    pub id: String,
+}
+
+/// Why a channel did not take a notice.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// Another attempt may succeed.
+    #[error("not now: {0}")]
+    Retry(String),
+    /// No attempt will succeed.
+    #[error("refused: {0}")]
+    Refused(String),
+}
+
+/// One way to reach a person. An implementation bounds its own time.
+#[async_trait]
+pub trait Channel: Send + Sync {
+    /// Which way.
+    fn kind(&self) -> ChannelKind;
+
+    /// Makes one attempt; `Ok` is the provider's word that it took the notice.
+    async fn send(&self, notice: &Notice) -> Result<(), SendError>;
+}
+
+/// Why the store did not do as asked. Throttles and conflicts were retried already.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// It did not answer in time, or not usefully; a write may have been applied.
+    #[error("store unavailable: {0}")]
+    Unavailable(String),
+    /// A row says something that no code of ours writes.
+    #[error("corrupt row: {0}")]
+    Corrupt(String),
+}
+
+/// The store as a whole. It has no item methods: those need a tenant.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// The rows of one tenant.
+    fn tenant(&self, tenant: &TenantId) -> Box<dyn TenantStore>;
+
+    /// What has become due in one of the index's shards, oldest first, from after `after` on.
+    async fn due(&self, shard: u8, now: Timestamp, after: Option<String>) -> Result<DuePage, StoreError>;
+
+    /// All tenants.
+    async fn tenants(&self) -> Result<Vec<TenantId>, StoreError>;
+
+    /// One cheap read.
+    async fn ready(&self) -> Result<(), StoreError>;
+}
+
+/// The rows of one tenant. Every key that it builds starts with that tenant.
+#[async_trait]
+pub trait TenantStore: Send + Sync {
+    /// Any of the named rows, in one consistent read.
+    async fn read(&self, wanted: &Wanted) -> Result<Rows, StoreError>;
+
+    /// One question, consistently, in one attempt: a poll would rather be told `pending` than wait.
+    async fn elicitation(&self, id: ElicitationId) -> Result<Option<Elicitation>, StoreError>;
+
+    /// Questions that carry this request-id.
+    async fn by_request_id(&self, request_id: &RequestId) -> Result<Vec<ElicitationId>, StoreError>;
+
+    /// The question behind a reference.
+    async fn by_reference(&self, reference: &Reference) -> Result<Option<ElicitationId>, StoreError>;
+
+    /// Stores a question with its session's block, once.
+    async fn create(&self, new: &NewElicitation, budget: Budget) -> Result<CreateOutcome, StoreError>;
+
+    /// Ends a question, once; unblocks its session in the same write.
+    async fn settle(
+        &self,
+        elicitation: &Elicitation,
+        settlement: &Settlement,
+        budget: Budget,
+    ) -> Result<Settled, StoreError>;
+
+    /// Notes a read while pending.
+    async fn renew_lease(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Notes the first read of a terminal status.
+    async fn collected(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Tries to become the one held read until `until`.
+    async fn claim_hold(
+        &self,
+        id: ElicitationId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Ids of what is pending, by time of creation, from after `after` on.
+    async fn pending(
+        &self,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<(String, ElicitationId)>, StoreError>;
+
+    /// Ids of a session's questions, by time of creation, from after `after` on.
+    async fn of_session(
+        &self,
+        session: SessionId,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<(String, ElicitationId)>, StoreError>;
+
+    /// Stores a session unless one of that id exists; then that one is the answer.
+    async fn create_session(&self, session: &Session) -> Result<Option<Session>, StoreError>;
+
+    /// Adds an ask token and drops `expired` ones; `false` if the session is archived or gone.
+    async fn add_token(
+        &self,
+        session: SessionId,
+        token: &TokenFacts,
+        expired: &[AskTokenId],
+    ) -> Result<bool, StoreError>;
+
+    /// Removes an ask token.
+    async fn remove_token(&self, session: SessionId, token: AskTokenId) -> Result<(), StoreError>;
+
+    /// Ends a session's creates.
+    async fn archive(&self, session: SessionId, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Clears the lost notice and the block marker's `overdue` entries.
+    async fn resume(&self, session: SessionId, overdue: &[ElicitationId]) -> Result<(), StoreError>;
+
+    /// The tenant's approvers.
+    async fn approvers(&self) -> Result<Vec<Approver>, StoreError>;
+
+    /// Stores a tenant with its first key, once; `false` if the tenant exists.
+    async fn create_tenant(&self, tenant: &Tenant, key: &KeyRecord) -> Result<bool, StoreError>;
+
+    /// Stores an approver and makes them a route.
+    async fn create_approver(&self, approver: &Approver) -> Result<(), StoreError>;
+
+    /// Stores who is told; `false` if somebody planned it before, or it has ended.
+    async fn plan(&self, elicitation: &Elicitation, planned: &Planned) -> Result<bool, StoreError>;
+
+    /// A question's deliveries.
+    async fn deliveries(&self, id: ElicitationId) -> Result<Vec<Delivery>, StoreError>;
+
+    /// One delivery.
+    async fn delivery(&self, key: DeliveryKey) -> Result<Option<Delivery>, StoreError>;
+
+    /// Counts an attempt before it is made; `false` if another hand was faster.
+    async fn begin_attempt(
+        &self,
+        delivery: &Delivery,
+        lease: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Stores how an attempt ended, and folds the evidence into the question while it is pending.
+    async fn end_attempt(
+        &self,
+        delivery: &Delivery,
+        end: AttemptEnd,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// One API key.
+    async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Removes a due mark that outlived its question.
+    async fn drop_due(&self, id: ElicitationId) -> Result<(), StoreError>;
+}
+
+/// What a session loses by an expiry, decided on the revision that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionLoss {
+    /// The session's revision; the write fails if it has moved on.
+    pub revision: u64,
+    /// The notice, if the session is left without a question that waits.
+    pub lost: Option<LostElicitation>,
+}

@@ -1,0 +1,246 @@
+//! What passes between the use-cases and the store.
+
+use std::time::Duration;
+
+use countersign_core::ask::Content;
+use countersign_core::credential::Scope;
+use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
+use countersign_core::elicitation::Elicitation;
+use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, Principal, SessionId, TenantId};
+use countersign_core::seal::KeyedHash;
+use countersign_core::session::Session;
+use countersign_core::state::{Decision, ExpiryCause};
+use countersign_core::time::Timestamp;
+
+use crate::ports::SessionLoss;
+
+/// A tenant, with what a create needs to know of its people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tenant {
+    /// Its id.
+    pub id: TenantId,
+    /// Its name, for people.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// It may not ask.
+    pub suspended: bool,
+    /// An asker may decide its own question.
+    pub self_approval: bool,
+    /// The wait of its questions that name none.
+    pub default_ttl: Option<Duration>,
+    /// Open questions per session.
+    pub max_open: usize,
+    /// Approvers with a usable channel.
+    pub routes: Vec<Route>,
+}
+
+/// An approver who can be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Who.
+    pub approver: ApproverId,
+    /// How.
+    pub channels: Vec<ChannelKind>,
+}
+
+/// A human who may answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approver {
+    /// Their id.
+    pub id: ApproverId,
+    /// What people call them.
+    pub name: String,
+    /// Their mail address.
+    pub email: Option<String>,
+    /// When they were added.
+    pub created_at: Timestamp,
+}
+
+impl Approver {
+    /// The channels that can reach them.
+    pub fn channels(&self) -> Vec<ChannelKind> {
+        self.email.iter().map(|_| ChannelKind::Email).collect()
+    }
+}
+
+/// An API key, without the key.
+#[derive(Debug, Clone)]
+pub struct KeyRecord {
+    /// Its id.
+    pub id: ApiKeyId,
+    /// What people call it.
+    pub name: String,
+    /// Whom it stands for; stays over a rotation.
+    pub principal: Principal,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+    /// What is kept of its secret.
+    pub hash: KeyedHash,
+    /// From here on it is no key.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Rows to read together.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The tenant itself.
+    pub tenant: bool,
+    /// An API key.
+    pub key: Option<ApiKeyId>,
+    /// A session.
+    pub session: Option<SessionId>,
+    /// A question.
+    pub elicitation: Option<ElicitationId>,
+    /// The content of that question.
+    pub content: bool,
+    /// More questions.
+    pub more: Vec<ElicitationId>,
+    /// An approver.
+    pub approver: Option<ApproverId>,
+    /// A delivery.
+    pub delivery: Option<DeliveryKey>,
+}
+
+/// Rows that were read together.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    /// The tenant itself.
+    pub tenant: Option<Tenant>,
+    /// The API key.
+    pub key: Option<KeyRecord>,
+    /// The session.
+    pub session: Option<Session>,
+    /// The question.
+    pub elicitation: Option<Elicitation>,
+    /// Its content.
+    pub content: Option<Content>,
+    /// More questions, in no order.
+    pub more: Vec<Elicitation>,
+    /// The approver.
+    pub approver: Option<Approver>,
+    /// The delivery.
+    pub delivery: Option<Delivery>,
+}
+
+/// What a create stores, in one transaction.
+#[derive(Debug, Clone)]
+pub struct NewElicitation {
+    /// The question.
+    pub elicitation: Elicitation,
+    /// What a person is shown.
+    pub content: Content,
+    /// The session's part; `None` for a question without one.
+    pub block: Option<Block>,
+    /// When the sweep plans it if nothing else has.
+    pub plan_by: Timestamp,
+    /// When it may be garbage-collected.
+    pub keep_until: Timestamp,
+}
+
+/// The condition on the session, and what the create does to it.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// The session.
+    pub session: SessionId,
+    /// The ask token that is used, which must still be listed.
+    pub token: Option<AskTokenId>,
+    /// Open questions that are allowed, this one included.
+    pub max_open: usize,
+    /// Entries whose deadline had passed when the session was read: they do not count.
+    pub overdue: Vec<ElicitationId>,
+}
+
+/// How a create ended.
+#[derive(Debug, Clone)]
+pub enum CreateOutcome {
+    /// It is stored, now.
+    Stored,
+    /// A question of that id was there before.
+    Exists(Box<Elicitation>),
+    /// The session does not allow it; here it is as it stands.
+    SessionRefused(Option<Box<Session>>),
+    /// The reference is taken: choose another.
+    ReferenceTaken,
+}
+
+/// How a question is to end.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settlement {
+    /// A person decided.
+    Decided(Decision),
+    /// The asking side takes it back.
+    Withdrawn {
+        /// When.
+        at: Timestamp,
+    },
+    /// Time ran out.
+    Expired {
+        /// Why nobody answered.
+        cause: ExpiryCause,
+        /// The present, which must be past the deadline.
+        now: Timestamp,
+        /// What its session loses, if it has one.
+        session: Option<SessionLoss>,
+    },
+}
+
+/// How ending a question ended. Losing the race is a value: it carries the winner.
+#[derive(Debug, Clone)]
+pub enum Settled {
+    /// This settlement is the stored one.
+    Won,
+    /// The condition did not hold on this row.
+    Lost {
+        /// The question as it stands.
+        current: Box<Elicitation>,
+    },
+    /// The session has moved on since it was read: read again.
+    SessionMoved,
+    /// There is no such question.
+    Missing,
+}
+
+/// Who is told, as planned.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// When.
+    pub at: Timestamp,
+    /// One delivery each; none means that there is nobody.
+    pub deliveries: Vec<DeliveryKey>,
+    /// When the sweep attempts them if nothing else has.
+    pub attempt_by: Timestamp,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// The provider took it.
+    Sent,
+    /// To be tried again then.
+    Again(Timestamp),
+    /// Given up.
+    Failed,
+    /// The question ended first.
+    Dropped,
+}
+
+/// One thing that has become due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// A question: to be planned, or over.
+    Elicitation(TenantId, ElicitationId),
+    /// A delivery.
+    Delivery(TenantId, DeliveryKey),
+    /// A key that no code of ours writes, as text.
+    Unreadable(String),
+}
+
+/// A page of what has become due.
+#[derive(Debug, Clone, Default)]
+pub struct DuePage {
+    /// The entries.
+    pub entries: Vec<Due>,
+    /// Where the next page starts; `None` at the end.
+    pub next: Option<String>,
+}

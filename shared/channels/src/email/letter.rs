@@ -1,0 +1,190 @@
+//! What the mail says. All of it is ours; the only foreign word is the tenant's name.
+
+use countersign_app::ports::Notice;
+use countersign_core::elicitation::Tier;
+use countersign_core::text;
+use countersign_core::time::Timestamp;
+
+/// Characters of a tenant's name that a letter repeats.
+const TENANT_CHARS: usize = 100;
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// A notice in words, before it has headers.
+#[derive(Debug, Clone)]
+pub(crate) struct Letter {
+    /// Whom it is from, for people.
+    pub(crate) sender: String,
+    /// The subject.
+    pub(crate) subject: String,
+    /// The text part.
+    pub(crate) text: String,
+    /// The HTML part.
+    pub(crate) html: String,
+}
+
+impl Letter {
+    /// Writes the letter.
+    pub(crate) fn of(notice: &Notice) -> Self {
+        // One visible line: a name with a line break in it would otherwise start a header of its own.
+        let tenant = text::summary(None, &notice.tenant, TENANT_CHARS);
+        let when = Instant::of(notice.decide_by);
+        let reference = notice.reference.as_str();
+        let subject = format!("Your decision is needed by {} UTC ({reference})", when.minute);
+        let kind = kind(notice.tier, &tenant);
+        let text = format!(
+            include_str!("letter.txt"),
+            tenant = tenant,
+            reference = reference,
+            decide_by = when.second,
+            kind = kind,
+            link = notice.link,
+        );
+        let html = format!(
+            include_str!("letter.html"),
+            style = include_str!("letter.css"),
+            subject = escape(&subject),
+            tenant = escape(&tenant),
+            reference = escape(reference),
+            decide_by = escape(&when.second),
+            kind = escape(&kind),
+            link = escape(&notice.link),
+        );
+        Self { sender: format!("Countersign for {tenant}"), subject, text, html }
+    }
+}
+
+/// An instant as a letter writes it. Rounded down: nobody is promised time that is not there.
+struct Instant {
+    /// As in `20:14`.
+    minute: String,
+    /// As in `20:14:28 UTC, 1 December 2026`.
+    second: String,
+}
+
+impl Instant {
+    fn of(at: Timestamp) -> Self {
+        // Always `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+        let iso = at.to_string();
+        let (year, month, day, time) = (&iso[..4], &iso[5..7], &iso[8..10], &iso[11..19]);
+        let month = month.parse().ok().and_then(|month: usize| MONTHS.get(month.checked_sub(1)?));
+        let month = month.copied().unwrap_or_default();
+        let day = day.trim_start_matches('0');
+        Self { minute: iso[11..16].to_owned(), second: format!("{time} UTC, {day} {month} {year}") }
+    }
+}
+
+fn kind(tier: Tier, tenant: &str) -> String {
+    match tier {
+        Tier::Read => "Reads only".to_owned(),
+        Tier::Write => "Changes data".to_owned(),
+        Tier::Commit => "Cannot be undone".to_owned(),
+        Tier::External => format!("Leaves {tenant}"),
+    }
+}
+
+/// `text` for an element or for an attribute in quotes of either kind.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{notice, same_as_golden};
+
+    #[test]
+    fn the_letter_reads_as_its_golden_copy() {
+        let letter = Letter::of(&notice());
+        assert_eq!(letter.sender, "Countersign for Northwind Traders");
+        assert_eq!(letter.subject, "Your decision is needed by 20:14 UTC (K7Q-4MD)");
+        same_as_golden("letter.txt", &letter.text);
+        same_as_golden("letter.html", &letter.html);
+    }
+
+    #[test]
+    fn a_hostile_tenant_name_stays_one_line_of_text() {
+        let mut notice = notice();
+        notice.tier = Tier::External;
+        notice.tenant = "O'Brien & \"Sons\"\r\n</title><img src=x> {link}\u{202e}".to_owned();
+        let letter = Letter::of(&notice);
+        same_as_golden("hostile-tenant.txt", &letter.text);
+        same_as_golden("hostile-tenant.html", &letter.html);
+    }
+
+    #[test]
+    fn the_link_is_the_only_one_and_has_a_line_of_its_own() {
+        let notice = notice();
+        let letter = Letter::of(&notice);
+        assert_eq!(letter.text.lines().filter(|line| *line == notice.link).count(), 1);
+        assert_eq!(letter.text.matches("://").count(), 1);
+        assert_eq!(letter.html.matches("href=").count(), 1);
+        assert_eq!(letter.html.matches("://").count(), 2, "as target and as text");
+        assert!(!letter.html.contains("src="));
+    }
+
+    #[test]
+    fn a_quote_does_not_end_the_link() {
+        let mut notice = notice();
+        notice.link = "https://countersign.example/d/\" onclick='x".to_owned();
+        let html = Letter::of(&notice).html;
+        assert!(html.contains("href=\"https://countersign.example/d/&quot; onclick=&#39;x\">"), "{html}");
+    }
+
+    #[track_caller]
+    fn written(at: &str, minute: &str, second: &str) {
+        let instant = Instant::of(Timestamp::parse(at).unwrap());
+        assert_eq!((instant.minute.as_str(), instant.second.as_str()), (minute, second));
+    }
+
+    #[test]
+    fn an_instant_is_rounded_down() {
+        written("2026-12-01T20:14:59.999Z", "20:14", "20:14:59 UTC, 1 December 2026");
+        written("2027-01-31T00:00:00.000Z", "00:00", "00:00:00 UTC, 31 January 2027");
+        written("2028-02-29T23:59:00.001+01:00", "22:59", "22:59:00 UTC, 29 February 2028");
+    }
+
+    #[track_caller]
+    fn named(tier: Tier, want: &str) {
+        assert_eq!(kind(tier, "Northwind"), want);
+    }
+
+    #[test]
+    fn each_tier_has_its_words() {
+        named(Tier::Read, "Reads only");
+        named(Tier::Write, "Changes data");
+        named(Tier::Commit, "Cannot be undone");
+        named(Tier::External, "Leaves Northwind");
+    }
+
+    #[test]
+    fn a_long_tenant_name_is_cut() {
+        let mut notice = notice();
+        notice.tenant = "x".repeat(5_000);
+        assert_eq!(text::chars(&Letter::of(&notice).sender), "Countersign for ".len() + TENANT_CHARS);
+    }
+}

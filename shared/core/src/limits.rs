@@ -1,0 +1,58 @@
+//! Every number that bounds something: its name, its unit, its one home.
+
+use std::time::Duration;
+
+/// Shortest wait that is granted: below this a person cannot react.
+pub const EXPIRY_MIN: Duration = Duration::from_mins(1);
+/// Longest wait that is granted.
+pub const EXPIRY_MAX: Duration = Duration::from_hours(7 * 24);
+/// The wait where neither the request nor the tenant nor the deployment names one.
+pub const EXPIRY_DEFAULT: Duration = Duration::from_hours(1);
+
+/// A decision must be stored this long before the asker's own deadline, so that its next read can see it.
+pub const LAST_CALL_MARGIN: Duration = Duration::from_secs(2);
+/// Reads of a fallback asker are held from this long before its deadline.
+pub const LAST_CALL_WINDOW: Duration = Duration::from_secs(15);
+/// A held read looks again this often.
+pub const HOLD_STEP: Duration = Duration::from_secs(1);
+/// Longest `wait_seconds` of a native read.
+pub const WAIT_MAX: Duration = Duration::from_secs(20);
+
+/// The lease of an asker is three of its poll intervals, and never shorter than this.
+pub const ASKER_LEASE_MIN: Duration = Duration::from_secs(90);
+/// The poll interval of a fallback client that says nothing of its own.
+pub const POLL_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
+/// `last_polled_at` is written at most this often.
+pub const LAST_POLLED_STEP: Duration = Duration::from_mins(1);
+
+/// How long a stored question may stay unplanned before the sweep plans it.
+pub const PLAN_BACKSTOP: Duration = Duration::from_secs(15);
+/// A poll answers within this, whatever the store does; past it the answer is `pending`.
+pub const POLL_STORE_LIMIT: Duration = Duration::from_secs(4);
+/// Creates retry throttles and conflicts inside the call for up to this long: the fallback client will not.
+pub const CREATE_RETRY_BUDGET: Duration = Duration::from_secs(8);
+/// Decisions retry throttles and conflicts for up to this long.
+pub const RESPOND_RETRY_BUDGET: Duration = Duration::from_secs(5);
+
+/// Rows outlive their deadline by this: TTL is garbage collection, never expiry.
+pub const RETENTION_DEFAULT: Duration = Duration::from_hours(30 * 24);
+/// An ask token that names no life of its own.
+pub const ASK_TOKEN_TTL_DEFAULT: Duration = Duration::from_hours(30 * 24);
+/// Open questions in one session.
+pub const MAX_OPEN_PER_SESSION: usize = 5;
+/// Ask tokens of one session that are kept beside each other.
+pub const MAX_TOKENS_PER_SESSION: usize = 20;
+
+/// Request body of an asking route, bytes.
+pub const BODY_ASKING: usize = 64 * 1024;
+/// Request body of a managing route, bytes.
+pub const BODY_MANAGING: usize = 256 * 1024;
+/// Nesting of a JSON body; the root is level 1.
+pub const JSON_DEPTH: usize = 8;
+
+/// Fields of a requested schema.
+pub const SCHEMA_FIELDS: usize = 32;
+/// Characters (Unicode scalar values) of a session's lost-question summary.
+pub const SUMMARY_CHARS: usize = 300;
+/// Characters of a request-id or an Idempotency-Key.
+pub const REQUEST_ID_CHARS: usize = 255;

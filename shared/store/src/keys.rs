@@ -1,0 +1,234 @@
+//! Every key of the table. Whoever reads or writes a row names it here.
+//!
+//! All but three start with `T#<tenant>#`, so that a role can be held to one tenant (`dynamodb:LeadingKeys`): the
+//! `due` index, which only the sweep reads, and the list of tenants, which only the operator reads.
+
+use countersign_core::delivery::DeliveryKey;
+use countersign_core::id::{ApiKeyId, ApproverId, ElicitationId, Reference, RequestId, SessionId, TenantId};
+use countersign_core::json::Sha256;
+use countersign_core::time::Timestamp;
+
+use crate::table::Key;
+
+/// Partitions that pending questions are spread over, in the `due` and the `list` index.
+pub const SHARDS: u8 = 8;
+/// The index of what becomes due.
+pub const DUE_INDEX: &str = "due";
+/// The index of lists: what is pending in a tenant, and all of a session.
+pub const LIST_INDEX: &str = "list";
+/// The index of what was routed to an approver.
+pub const MINE_INDEX: &str = "mine";
+/// The partition that lists the tenants.
+pub const TENANTS: &str = "TENANTS";
+
+/// The keys of one tenant's rows.
+#[derive(Debug, Clone)]
+pub struct Keys {
+    tenant: TenantId,
+}
+
+impl Keys {
+    /// The keys of `tenant`.
+    pub const fn new(tenant: TenantId) -> Self {
+        Self { tenant }
+    }
+
+    /// Whose they are.
+    pub const fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+
+    fn key(&self, pk: &str, sk: impl Into<String>) -> Key {
+        Key { pk: format!("T#{}#{pk}", self.tenant), sk: sk.into() }
+    }
+
+    /// The state of a question.
+    pub fn state(&self, id: ElicitationId) -> Key {
+        self.key(&format!("E#{id}"), "STATE")
+    }
+
+    /// The content of a question.
+    pub fn body(&self, id: ElicitationId) -> Key {
+        self.key(&format!("E#{id}"), "BODY")
+    }
+
+    /// A delivery of a question.
+    pub fn delivery(&self, key: &DeliveryKey) -> Key {
+        let sk = format!("D#{}#{}#{}", key.channel.word(), key.approver, key.kind.word());
+        self.key(&format!("E#{}", key.elicitation), sk)
+    }
+
+    /// The partition of a question, and what its deliveries' sort keys start with.
+    pub fn deliveries(&self, id: ElicitationId) -> Key {
+        self.key(&format!("E#{id}"), "D#")
+    }
+
+    /// The lookup of a reference.
+    pub fn reference(&self, reference: &Reference) -> Key {
+        self.key(&format!("REF#{reference}"), "REF")
+    }
+
+    /// The partition of a request-id's lookups. The id is the asker's text: its hash is shorter and says nothing.
+    pub fn request(&self, request_id: &RequestId) -> String {
+        format!("T#{}#RID#{}", self.tenant, Sha256::of(request_id.as_str().as_bytes()).hex())
+    }
+
+    /// A session.
+    pub fn session(&self, id: SessionId) -> Key {
+        self.key(&format!("S#{id}"), "SESSION")
+    }
+
+    /// The tenant itself.
+    pub fn tenant_row(&self) -> Key {
+        self.key("TENANT", "TENANT")
+    }
+
+    /// An API key.
+    pub fn api_key(&self, id: ApiKeyId) -> Key {
+        self.key(&format!("K#{id}"), "KEY")
+    }
+
+    /// An approver.
+    pub fn approver(&self, id: ApproverId) -> Key {
+        self.key("APPROVERS", id.to_string())
+    }
+
+    /// An entry of the audit log.
+    pub fn audit(&self, at: Timestamp, id: ElicitationId) -> Key {
+        let day = &at.to_string()[..10];
+        self.key(&format!("A#{day}#{}", shard(id)), format!("{}#{id}", instant(at)))
+    }
+
+    /// A shard of the list of what is pending.
+    pub fn pending_list(&self, shard: u8) -> String {
+        format!("T#{}#OPEN#{shard}", self.tenant)
+    }
+
+    /// The list of a session's questions.
+    pub fn session_list(&self, id: SessionId) -> String {
+        format!("T#{}#S#{id}", self.tenant)
+    }
+
+    /// The place of a question in a list.
+    pub fn list_place(at: Timestamp, id: ElicitationId) -> String {
+        format!("{}#{id}", instant(at))
+    }
+}
+
+/// The shard of a question.
+pub fn shard(id: ElicitationId) -> u8 {
+    id.bits().bytes()[0] % SHARDS
+}
+
+/// A shard of the `due` index.
+pub fn due_shard(shard: u8) -> String {
+    format!("DUE#{shard}")
+}
+
+/// The place of a row in the `due` index.
+pub fn due_place(at: Timestamp, key: &Key) -> String {
+    format!("{}#{}#{}", instant(at), key.pk, key.sk)
+}
+
+/// What the places up to `at`, inclusive, sort before.
+pub fn due_until(at: Timestamp) -> String {
+    format!("{}$", instant(at)) // `$` follows `#`
+}
+
+/// An instant as text that sorts as time does.
+pub fn instant(at: Timestamp) -> String {
+    format!("{:013}", at.millis().max(0))
+}
+
+/// What a key of the `due` index stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DueKey {
+    /// A question.
+    State(TenantId, ElicitationId),
+    /// A delivery.
+    Delivery(TenantId, DeliveryKey),
+}
+
+/// Reads a key of the `due` index; `None` for what no code of ours writes.
+pub fn read_due(key: &Key) -> Option<DueKey> {
+    let (tenant, rest) = key.pk.strip_prefix("T#")?.split_once('#')?;
+    let tenant: TenantId = tenant.parse().ok()?;
+    let id: ElicitationId = rest.strip_prefix("E#")?.parse().ok()?;
+    if key.sk == "STATE" {
+        return Some(DueKey::State(tenant, id));
+    }
+    read_delivery(id, &key.sk).map(|delivery| DueKey::Delivery(tenant, delivery))
+}
+
+/// The delivery of `elicitation` that a sort key names.
+pub fn read_delivery(elicitation: ElicitationId, sk: &str) -> Option<DeliveryKey> {
+    let mut parts = sk.strip_prefix("D#")?.split('#');
+    let channel = parts.next()?.parse().ok()?;
+    let approver = parts.next()?.parse().ok()?;
+    let kind = parts.next()?.parse().ok()?;
+    parts.next().is_none().then_some(DeliveryKey { elicitation, channel, approver, kind })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_core::delivery::{ChannelKind, NoticeKind};
+    use countersign_core::id::Bits130;
+
+    fn keys() -> Keys {
+        Keys::new("demo".parse().unwrap())
+    }
+
+    fn elicitation() -> ElicitationId {
+        ElicitationId::new(Bits130::from_bytes([9; 17]))
+    }
+
+    #[test]
+    fn every_key_of_a_tenant_starts_with_the_tenant() {
+        let approver = ApproverId::new(Bits130::from_bytes([1; 17]));
+        let delivery = DeliveryKey {
+            elicitation: elicitation(),
+            channel: ChannelKind::Email,
+            approver,
+            kind: NoticeKind::Asked,
+        };
+        for pk in [
+            keys().state(elicitation()).pk,
+            keys().body(elicitation()).pk,
+            keys().delivery(&delivery).pk,
+            keys().reference(&Reference::from_random([0; 4])).pk,
+            keys().request(&"r".parse().unwrap()),
+            keys().session(SessionId::new(Bits130::from_bytes([1; 17]))).pk,
+            keys().tenant_row().pk,
+            keys().api_key(ApiKeyId::new(Bits130::from_bytes([1; 17]))).pk,
+            keys().approver(approver).pk,
+            keys().audit(Timestamp::from_millis(0), elicitation()).pk,
+            keys().pending_list(3),
+            keys().session_list(SessionId::new(Bits130::from_bytes([1; 17]))),
+        ] {
+            assert!(pk.starts_with("T#demo#"), "{pk}");
+        }
+    }
+
+    #[test]
+    fn a_due_key_reads_back() {
+        let state = keys().state(elicitation());
+        assert_eq!(read_due(&state), Some(DueKey::State("demo".parse().unwrap(), elicitation())));
+        let key = DeliveryKey {
+            elicitation: elicitation(),
+            channel: ChannelKind::Email,
+            approver: ApproverId::new(Bits130::from_bytes([1; 17])),
+            kind: NoticeKind::Asked,
+        };
+        let read = read_due(&keys().delivery(&key));
+        assert_eq!(read, Some(DueKey::Delivery("demo".parse().unwrap(), key)));
+        assert_eq!(read_due(&Key { pk: "X".into(), sk: "Y".into() }), None);
+    }
+
+    #[test]
+    fn what_is_due_at_an_instant_sorts_up_to_it() {
+        let at = |millis| due_place(Timestamp::from_millis(millis), &keys().state(elicitation()));
+        let until = due_until(Timestamp::from_millis(1_000));
+        assert!(at(999) < until && at(1_000) < until && at(1_001) > until);
+    }
+}

@@ -1,0 +1,23 @@
+//! DynamoDB, one table (DESIGN.md section 4).
+//!
+//! [`table`] is the few operations that we use of it, [`dynamo`] does them through the SDK, [`keys`] is the only
+//! place that spells a key, [`rows`] the only one that spells an attribute. [`DynamoStore`] implements the ports of
+//! `countersign-app` on top, one file per access pattern.
+
+mod attempts;
+mod create;
+mod due;
+pub mod dynamo;
+pub mod keys;
+mod lists;
+mod port;
+mod reads;
+mod rows;
+pub mod schema;
+mod scoped;
+mod sessions;
+mod settle;
+pub mod table;
+mod tenants;
+
+pub use scoped::{DynamoStore, TenantRows};

@@ -1,0 +1,155 @@
+//! The port of the use-cases, spelled out: what each call does lies in the file of its access pattern.
+
+use async_trait::async_trait;
+use countersign_app::ports::{StoreError, TenantStore};
+use countersign_app::records::{
+    Approver, AttemptEnd, CreateOutcome, KeyRecord, NewElicitation, Planned, Rows, Settled, Settlement,
+    Tenant, Wanted,
+};
+use countersign_core::delivery::{Delivery, DeliveryKey};
+use countersign_core::elicitation::Elicitation;
+use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, Reference, RequestId, SessionId};
+use countersign_core::retry::Budget;
+use countersign_core::session::{Session, TokenFacts};
+use countersign_core::time::Timestamp;
+
+use crate::scoped::TenantRows;
+
+type Listed = Vec<(String, ElicitationId)>;
+
+#[async_trait]
+impl TenantStore for TenantRows {
+    async fn read(&self, wanted: &Wanted) -> Result<Rows, StoreError> {
+        self.read_rows(wanted).await
+    }
+
+    async fn elicitation(&self, id: ElicitationId) -> Result<Option<Elicitation>, StoreError> {
+        self.read_state_once(id).await
+    }
+
+    async fn by_request_id(&self, request_id: &RequestId) -> Result<Vec<ElicitationId>, StoreError> {
+        self.find_request(request_id).await
+    }
+
+    async fn by_reference(&self, reference: &Reference) -> Result<Option<ElicitationId>, StoreError> {
+        self.find_reference(reference).await
+    }
+
+    async fn create(&self, new: &NewElicitation, budget: Budget) -> Result<CreateOutcome, StoreError> {
+        self.create_rows(new, budget).await
+    }
+
+    async fn settle(
+        &self,
+        elicitation: &Elicitation,
+        settlement: &Settlement,
+        budget: Budget,
+    ) -> Result<Settled, StoreError> {
+        self.settle_rows(elicitation, settlement, budget).await
+    }
+
+    async fn renew_lease(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError> {
+        self.renew(id, now).await
+    }
+
+    async fn collected(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError> {
+        self.collect(id, now).await
+    }
+
+    async fn claim_hold(
+        &self,
+        id: ElicitationId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.hold(id, until, now).await
+    }
+
+    async fn pending(&self, after: Option<String>, limit: usize) -> Result<Listed, StoreError> {
+        self.list_pending(after.as_deref(), limit).await
+    }
+
+    async fn of_session(
+        &self,
+        session: SessionId,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<Listed, StoreError> {
+        self.list_session(session, after.as_deref(), limit).await
+    }
+
+    async fn create_session(&self, session: &Session) -> Result<Option<Session>, StoreError> {
+        self.put_session(session).await
+    }
+
+    async fn add_token(
+        &self,
+        session: SessionId,
+        token: &TokenFacts,
+        expired: &[AskTokenId],
+    ) -> Result<bool, StoreError> {
+        self.put_token(session, token, expired).await
+    }
+
+    async fn remove_token(&self, session: SessionId, token: AskTokenId) -> Result<(), StoreError> {
+        self.drop_token(session, token).await
+    }
+
+    async fn archive(&self, session: SessionId, now: Timestamp) -> Result<(), StoreError> {
+        self.end_creates(session, now).await
+    }
+
+    async fn resume(&self, session: SessionId, overdue: &[ElicitationId]) -> Result<(), StoreError> {
+        self.clear_block(session, overdue).await
+    }
+
+    async fn approvers(&self) -> Result<Vec<Approver>, StoreError> {
+        self.read_approvers().await
+    }
+
+    async fn create_tenant(&self, tenant: &Tenant, key: &KeyRecord) -> Result<bool, StoreError> {
+        self.put_tenant(tenant, key).await
+    }
+
+    async fn create_approver(&self, approver: &Approver) -> Result<(), StoreError> {
+        self.put_approver(approver).await
+    }
+
+    async fn plan(&self, elicitation: &Elicitation, planned: &Planned) -> Result<bool, StoreError> {
+        self.plan_rows(elicitation, planned).await
+    }
+
+    async fn deliveries(&self, id: ElicitationId) -> Result<Vec<Delivery>, StoreError> {
+        self.read_deliveries(id).await
+    }
+
+    async fn delivery(&self, key: DeliveryKey) -> Result<Option<Delivery>, StoreError> {
+        self.read_delivery(key).await
+    }
+
+    async fn begin_attempt(
+        &self,
+        delivery: &Delivery,
+        lease: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.count_attempt(delivery, lease, now).await
+    }
+
+    async fn end_attempt(
+        &self,
+        delivery: &Delivery,
+        end: AttemptEnd,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.store_end(delivery, end, now).await
+    }
+
+    async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError> {
+        self.read_key_row(id).await
+    }
+
+    async fn drop_due(&self, id: ElicitationId) -> Result<(), StoreError> {
+        self.remove_due(id).await
+    }
+}

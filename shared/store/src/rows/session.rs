@@ -1,0 +1,108 @@
+//! The session row: the block marker is its map of open questions, id to deadline.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use countersign_app::ports::StoreError;
+use countersign_core::id::Principal;
+use countersign_core::session::{LostElicitation, LostReason, OpenQuestion, Session, TokenFacts};
+
+use super::attributes::{Builder, Reader, number, text, time};
+use crate::keys::Keys;
+use crate::table::Item;
+
+/// The item of a session.
+pub(crate) fn session_item(keys: &Keys, session: &Session) -> Item {
+    let open = session.open.iter().map(|one| (one.elicitation.to_string(), time(one.expires_at)));
+    let tokens = session.tokens.iter().map(|one| (one.id.to_string(), token_map(one)));
+    Builder::new(&keys.session(session.id))
+        .set("id", text(session.id.to_string()))
+        .set("name", text(session.name.as_str()))
+        .maybe("title", session.title.as_deref().map(text))
+        .set("owner", text(session.owner.as_str()))
+        .maybe("surface", session.surface.as_ref().map(|surface| text(surface.to_string())))
+        .maybe("default_ttl_ms", session.default_ttl.map(|ttl| number(ttl.as_millis())))
+        .set("created_at", time(session.created_at))
+        .maybe("archived_at", session.archived_at.map(time))
+        .set("open", AttributeValue::M(open.collect()))
+        .maybe("lost", session.lost.as_ref().map(lost_map))
+        .set("tokens", AttributeValue::M(tokens.collect()))
+        .set("revision", number(session.revision))
+        .build()
+}
+
+/// An ask token's facts, as an attribute.
+pub(crate) fn token_map(token: &TokenFacts) -> AttributeValue {
+    let map = Builder::bare()
+        .set("created_at", time(token.created_at))
+        .set("expires_at", time(token.expires_at))
+        .maybe("last_used_at", token.last_used_at.map(time));
+    AttributeValue::M(map.build())
+}
+
+/// A lost notice, as an attribute.
+pub(crate) fn lost_map(lost: &LostElicitation) -> AttributeValue {
+    let map = Builder::bare()
+        .set("reason", text(lost.reason.word()))
+        .set("elicitation", text(lost.elicitation.to_string()))
+        .set("at", time(lost.at))
+        .set("summary", text(&*lost.summary));
+    AttributeValue::M(map.build())
+}
+
+/// The session that an item is.
+pub(crate) fn read_session(item: &Item) -> Result<Session, StoreError> {
+    let row = Reader::new(item, "session");
+    let surface = row.maybe_text("surface")?.map(serde_json::from_str).transpose();
+    Ok(Session {
+        id: row.parsed("id")?,
+        name: row.parsed("name")?,
+        title: row.maybe_owned("title")?,
+        owner: Principal::stored(row.text("owner")?),
+        surface: surface.map_err(|_| row.corrupt("surface"))?,
+        default_ttl: row.maybe_millis("default_ttl_ms")?,
+        created_at: row.time("created_at")?,
+        archived_at: row.maybe_time("archived_at")?,
+        open: read_open(&row)?,
+        lost: row.maybe_map("lost")?.map(read_lost).transpose()?,
+        tokens: read_tokens(&row)?,
+        revision: row.number("revision")?,
+    })
+}
+
+fn read_open(row: &Reader<'_>) -> Result<Vec<OpenQuestion>, StoreError> {
+    let map = row.map("open")?;
+    let deadlines = Reader::new(map, "session.open");
+    let entry = |id: &String| {
+        let elicitation = id.parse().map_err(|_| row.corrupt("open"))?;
+        Ok(OpenQuestion { elicitation, expires_at: deadlines.time(id)? })
+    };
+    map.keys().map(entry).collect()
+}
+
+fn read_tokens(row: &Reader<'_>) -> Result<Vec<TokenFacts>, StoreError> {
+    let map: &HashMap<_, _> = row.map("tokens")?;
+    let tokens = Reader::new(map, "session.tokens");
+    let token = |id: &String| {
+        let facts = Reader::new(tokens.map(id)?, "session token");
+        Ok(TokenFacts {
+            id: id.parse().map_err(|_| row.corrupt("tokens"))?,
+            created_at: facts.time("created_at")?,
+            expires_at: facts.time("expires_at")?,
+            last_used_at: facts.maybe_time("last_used_at")?,
+        })
+    };
+    let mut found = map.keys().map(token).collect::<Result<Vec<_>, StoreError>>()?;
+    found.sort_by_key(|one| (one.created_at, one.id));
+    Ok(found)
+}
+
+fn read_lost(map: &Item) -> Result<LostElicitation, StoreError> {
+    let lost = Reader::new(map, "session.lost");
+    Ok(LostElicitation {
+        reason: LostReason::from_word(lost.text("reason")?).ok_or_else(|| lost.corrupt("reason"))?,
+        elicitation: lost.parsed("elicitation")?,
+        at: lost.time("at")?,
+        summary: lost.text("summary")?.to_owned(),
+    })
+}

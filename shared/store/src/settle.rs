@@ -1,0 +1,247 @@
+//! One conditional write ends a question; its session is unblocked in the same transaction.
+
+use std::collections::HashMap;
+
+use countersign_app::ports::{SessionLoss, StoreError};
+use countersign_app::records::{Settled, Settlement};
+use countersign_core::elicitation::Elicitation;
+use countersign_core::id::{ElicitationId, SessionId};
+use countersign_core::json::Sha256;
+use countersign_core::retry::Budget;
+use countersign_core::state::{Decision, ExpiryCause};
+use countersign_core::time::Timestamp;
+
+use crate::rows::{
+    STATUS_DECIDED, STATUS_EXPIRED, STATUS_PENDING, STATUS_WITHDRAWN, answer_text, decider_map, lost_map,
+    number, read_elicitation, text, time,
+};
+use crate::scoped::{TenantRows, trouble};
+use crate::table::{Failed, Item, TableError, Write};
+
+const SESSION_AT: usize = 1;
+
+impl TenantRows {
+    pub(crate) async fn settle_rows(
+        &self,
+        elicitation: &Elicitation,
+        settlement: &Settlement,
+        budget: Budget,
+    ) -> Result<Settled, StoreError> {
+        let state = self.state_write(elicitation.id, settlement);
+        let session = self.session_write(elicitation, settlement);
+        let has_session = session.is_some();
+        let with_session: Vec<_> = [state.clone()]
+            .into_iter()
+            .chain(session)
+            .chain(self.audit_write(elicitation, settlement))
+            .collect();
+        match self.try_settle(&with_session, budget).await? {
+            Attempt::Failed(reasons) if unmet(&reasons, 0).is_none() && has_session => {
+                self.settle_past_session(elicitation, settlement, state, &reasons, budget).await
+            }
+            attempt => attempt.settled(),
+        }
+    }
+
+    /// The session's condition did not hold: it has moved on, or it is gone and the question ends without it.
+    async fn settle_past_session(
+        &self,
+        elicitation: &Elicitation,
+        settlement: &Settlement,
+        state: Write,
+        reasons: &[Option<Failed>],
+        budget: Budget,
+    ) -> Result<Settled, StoreError> {
+        let is_gone = unmet(reasons, SESSION_AT).is_some_and(|failed| failed.item.is_empty());
+        if !is_gone {
+            return Ok(Settled::SessionMoved);
+        }
+        let writes: Vec<_> = [state].into_iter().chain(self.audit_write(elicitation, settlement)).collect();
+        self.try_settle(&writes, budget).await?.settled()
+    }
+
+    async fn try_settle(&self, writes: &[Write], budget: Budget) -> Result<Attempt, StoreError> {
+        let table = &self.store.table;
+        // A repeat after a lost answer finds the question ended, by itself: the use-case compares.
+        match self.store.retrying(budget, || table.transact(writes)).await {
+            Ok(()) => Ok(Attempt::Done),
+            Err(TableError::Condition(reasons)) => Ok(Attempt::Failed(reasons)),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+
+    fn state_write(&self, id: ElicitationId, settlement: &Settlement) -> Write {
+        let key = self.keys.state(id);
+        let over = "REMOVE #due_pk, #due_sk, #list_pk, #list_sk, #hold_until";
+        // An asker that was told of the end must not hear another one after a clock has stepped back.
+        let untold = "#status = :pending AND attribute_not_exists(#collected_at)";
+        let write = match settlement {
+            Settlement::Decided(decision) => {
+                decided(Write::update(key, format!("{} {over}", decided_set(decision))), decision)
+                    .when(format!("{untold} AND #decide_by > :at"))
+            }
+            Settlement::Withdrawn { at } => {
+                Write::update(key, format!("SET #status = :status, #ended_at = :at {over}"))
+                    .value(":status", text(STATUS_WITHDRAWN))
+                    .value(":at", time(*at))
+                    .when(format!("{untold} AND #expires_at > :at"))
+            }
+            Settlement::Expired { cause, now, .. } => {
+                Write::update(key, format!("SET #status = :status, #cause = :cause {over}"))
+                    .value(":status", text(STATUS_EXPIRED))
+                    .value(":cause", text(ExpiryCause::word(*cause)))
+                    .value(":now", time(*now))
+                    .when("#status = :pending AND #expires_at <= :now")
+            }
+        };
+        write.value(":pending", text(STATUS_PENDING))
+    }
+
+    fn session_write(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
+        let session = elicitation.session?;
+        match settlement {
+            Settlement::Decided(_) => Some(self.unblock(session, elicitation.id, ", #lost")),
+            Settlement::Withdrawn { .. } => Some(self.unblock(session, elicitation.id, "")),
+            Settlement::Expired { session: loss, .. } => {
+                loss.as_ref().map(|loss| self.lose(session, elicitation.id, loss))
+            }
+        }
+    }
+
+    fn unblock(&self, session: SessionId, id: ElicitationId, and_remove: &str) -> Write {
+        let update = format!("REMOVE #open.#{id}{and_remove} ADD #revision :one");
+        Write::update(self.keys.session(session), update)
+            .value(":one", number(1))
+            .when("attribute_exists(#PK)")
+    }
+
+    fn lose(&self, session: SessionId, id: ElicitationId, loss: &SessionLoss) -> Write {
+        let set = if loss.lost.is_some() { "SET #lost = :lost " } else { "" };
+        let update = format!("{set}REMOVE #open.#{id} ADD #revision :one");
+        let write = Write::update(self.keys.session(session), update)
+            .value(":one", number(1))
+            .value(":revision", number(loss.revision))
+            .when("#revision = :revision");
+        match &loss.lost {
+            Some(lost) => write.value(":lost", lost_map(lost)),
+            None => write,
+        }
+    }
+
+    /// What the audit log keeps of it. Unchained: a chain inside the transaction would serialise a tenant.
+    fn audit_write(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
+        let (at, what, by) = match settlement {
+            Settlement::Decided(decision) => {
+                (decision.at, decision.verdict.word(), decision.by.principal.as_str())
+            }
+            Settlement::Withdrawn { at } => (*at, STATUS_WITHDRAWN, elicitation.principal.as_str()),
+            Settlement::Expired { .. } => return None,
+        };
+        let key = self.keys.audit(at, elicitation.id);
+        let mut item: Item = HashMap::from([
+            ("PK".to_owned(), text(key.pk)),
+            ("SK".to_owned(), text(key.sk)),
+            ("what".to_owned(), text(what)),
+            ("elicitation".to_owned(), text(elicitation.id.to_string())),
+            ("reference".to_owned(), text(elicitation.reference.as_str())),
+            ("principal".to_owned(), text(by)),
+            ("at".to_owned(), time(at)),
+        ]);
+        if let Settlement::Decided(decision) = settlement {
+            item.insert("method".to_owned(), text(decision.by.method.word()));
+            let hash = decision.verdict.answer().map(|answer| Sha256::of_json(&answer.clone().into()));
+            item.extend(hash.map(|hash| ("content_sha256".to_owned(), text(hash.hex()))));
+        }
+        Some(Write::put(item))
+    }
+
+    pub(crate) async fn renew(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError> {
+        let write = Write::update(self.keys.state(id), "SET #last_polled_at = :now")
+            .value(":now", time(now))
+            .value(":pending", text(STATUS_PENDING))
+            .when("#status = :pending AND #expires_at > :now");
+        self.once(&write).await.map(drop)
+    }
+
+    pub(crate) async fn collect(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError> {
+        let write = Write::update(self.keys.state(id), "SET #collected_at = :now")
+            .value(":now", time(now))
+            .when("attribute_exists(#PK) AND attribute_not_exists(#collected_at)");
+        self.once(&write).await.map(drop)
+    }
+
+    pub(crate) async fn hold(
+        &self,
+        id: ElicitationId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let write = Write::update(self.keys.state(id), "SET #hold_until = :until, #last_polled_at = :now")
+            .value(":until", time(until))
+            .value(":now", time(now))
+            .value(":pending", text(STATUS_PENDING))
+            .when("#status = :pending AND (attribute_not_exists(#hold_until) OR #hold_until <= :now)");
+        self.once(&write).await
+    }
+
+    pub(crate) async fn remove_due(&self, id: ElicitationId) -> Result<(), StoreError> {
+        let write = Write::update(self.keys.state(id), "REMOVE #due_pk, #due_sk")
+            .value(":pending", text(STATUS_PENDING))
+            .when("attribute_exists(#PK) AND #status <> :pending");
+        self.once(&write).await.map(drop)
+    }
+
+    /// One attempt; `false` where the condition does not hold.
+    pub(crate) async fn once(&self, write: &Write) -> Result<bool, StoreError> {
+        match self.store.table.write(write).await {
+            Ok(()) => Ok(true),
+            Err(TableError::Condition(_)) => Ok(false),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+}
+
+enum Attempt {
+    Done,
+    Failed(Vec<Option<Failed>>),
+}
+
+impl Attempt {
+    fn settled(self) -> Result<Settled, StoreError> {
+        match self {
+            Self::Done => Ok(Settled::Won),
+            Self::Failed(reasons) => match unmet(&reasons, 0) {
+                Some(failed) if failed.item.is_empty() => Ok(Settled::Missing),
+                Some(failed) => Ok(Settled::Lost { current: Box::new(read_elicitation(&failed.item)?) }),
+                None => Ok(Settled::SessionMoved),
+            },
+        }
+    }
+}
+
+fn unmet(reasons: &[Option<Failed>], index: usize) -> Option<&Failed> {
+    reasons.get(index).and_then(Option::as_ref)
+}
+
+fn decided_set(decision: &Decision) -> String {
+    let content = decision.verdict.answer().map_or("", |_| ", #content = :content");
+    let reason = decision.reason.as_ref().map_or("", |_| ", #reason = :reason");
+    format!(
+        "SET #status = :status, #verdict = :verdict, #decided_by = :by, #decided_at = :at{content}{reason}"
+    )
+}
+
+fn decided(write: Write, decision: &Decision) -> Write {
+    let mut write = write
+        .value(":status", text(STATUS_DECIDED))
+        .value(":verdict", text(decision.verdict.word()))
+        .value(":by", decider_map(&decision.by))
+        .value(":at", time(decision.at));
+    if let Some(answer) = decision.verdict.answer() {
+        write = write.value(":content", text(answer_text(answer)));
+    }
+    match &decision.reason {
+        Some(reason) => write.value(":reason", text(&**reason)),
+        None => write,
+    }
+}

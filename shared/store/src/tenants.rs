@@ -1,0 +1,68 @@
+//! Tenants, keys, approvers.
+
+use std::collections::HashMap;
+
+use countersign_app::ports::StoreError;
+use countersign_app::records::{Approver, KeyRecord, Route, Tenant};
+use countersign_core::id::TenantId;
+
+use crate::keys::TENANTS;
+use crate::rows::{Reader, approver_item, key_item, read_approver, route_value, tenant_item, text};
+use crate::scoped::{DynamoStore, TenantRows, trouble};
+use crate::table::{Query, TableError, Write};
+
+impl TenantRows {
+    pub(crate) async fn put_tenant(&self, tenant: &Tenant, key: &KeyRecord) -> Result<bool, StoreError> {
+        let listed =
+            HashMap::from([("PK".to_owned(), text(TENANTS)), ("SK".to_owned(), text(tenant.id.as_str()))]);
+        let writes = [
+            Write::put(tenant_item(&self.keys, tenant)).when_new(),
+            Write::put(key_item(&self.keys, key)),
+            Write::put(listed),
+        ];
+        let table = &self.store.table;
+        match self.store.retrying(self.store.budget(), || table.transact(&writes)).await {
+            Ok(()) => Ok(true),
+            // After a lost answer the tenant is there with this very key: then this call made it.
+            Err(TableError::Condition(_)) => Ok(self.read_key_row(key.id).await?.is_some()),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+
+    pub(crate) async fn put_approver(&self, approver: &Approver) -> Result<(), StoreError> {
+        let route = Route { approver: approver.id, channels: approver.channels() };
+        let update = format!("SET #routes.#{} = :channels", approver.id);
+        let writes = [
+            Write::put(approver_item(&self.keys, approver)),
+            Write::update(self.keys.tenant_row(), update)
+                .value(":channels", route_value(&route))
+                .when("attribute_exists(#PK)"),
+        ];
+        let table = &self.store.table;
+        self.store.retrying(self.store.budget(), || table.transact(&writes)).await.map_err(trouble)
+    }
+
+    pub(crate) async fn read_approvers(&self) -> Result<Vec<Approver>, StoreError> {
+        let partition = format!("T#{}#APPROVERS", self.keys.tenant());
+        let query = Query {
+            index: None,
+            condition: "#PK = :pk".into(),
+            values: HashMap::from([(":pk".to_owned(), text(partition))]),
+            limit: None,
+        };
+        self.query(&query).await?.iter().map(read_approver).collect()
+    }
+}
+
+impl DynamoStore {
+    pub(crate) async fn all_tenants(&self) -> Result<Vec<TenantId>, StoreError> {
+        let query = Query {
+            index: None,
+            condition: "#PK = :pk".into(),
+            values: HashMap::from([(":pk".to_owned(), text(TENANTS))]),
+            limit: None,
+        };
+        let items = self.retrying(self.budget(), || self.table.query(&query)).await.map_err(trouble)?;
+        items.iter().map(|item| Reader::new(item, "tenant list").parsed("SK")).collect()
+    }
+}

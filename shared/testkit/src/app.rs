@@ -1,0 +1,175 @@
+//! The whole app, with a tenant, a key and an approver in it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_app::App;
+use countersign_app::Settings;
+use countersign_app::authority::Caller;
+use countersign_app::ports::{Clock, Entropy, Stopping};
+use countersign_app::respond::{Pressed, Response};
+use countersign_app::sessions::{Opened, SessionWish};
+use countersign_core::ask::{Ask, Content, Expiry, RetryKey};
+use countersign_core::credential::ApiKey;
+use countersign_core::elicitation::Tier;
+use countersign_core::id::TenantId;
+use countersign_core::json::Sha256;
+use countersign_core::limits::{EXPIRY_DEFAULT, RETENTION_DEFAULT};
+use countersign_core::schema::Schema;
+use countersign_core::seal::{AskToken, KeyRing, SealKey};
+use countersign_core::state::Answer;
+use countersign_core::time::Timestamp;
+use countersign_embedded::engine::{Engine, TABLE};
+use countersign_embedded::faults::{Faults, FaultyTable};
+use countersign_store::DynamoStore;
+use countersign_store::dynamo::DynamoTable;
+use countersign_store::table::Table;
+use serde_json::{Map, Value, json};
+
+use crate::channel::RecordingChannel;
+use crate::clock::MockClock;
+use crate::crash::MortalTable;
+use crate::entropy::SeededEntropy;
+use crate::trigger::RecordingTrigger;
+
+/// 2026-11-30T20:00:00Z: when every test begins.
+pub const START: Timestamp = Timestamp::from_millis(1_796_068_800_000);
+
+/// An app on an engine of its own.
+pub struct TestApp {
+    /// The use-cases.
+    pub app: App,
+    /// The clock that they see.
+    pub clock: Arc<MockClock>,
+    /// The faults of the table.
+    pub faults: Arc<Faults>,
+    /// The process that can die.
+    pub process: Arc<MortalTable>,
+    /// What was committed.
+    pub trigger: Arc<RecordingTrigger>,
+    /// The notices that were sent.
+    pub channel: Arc<RecordingChannel>,
+    /// A key with every scope.
+    pub key: ApiKey,
+    /// The engine, for as long as this lives.
+    pub engine: Engine,
+}
+
+impl TestApp {
+    /// An app with the tenant `demo`, whose asker may decide, and one approver.
+    pub async fn start() -> Self {
+        Self::with_table(|table| table).await
+    }
+
+    /// The same, with something of the test's own around the table.
+    pub async fn with_table(wrap: impl FnOnce(Arc<dyn Table>) -> Arc<dyn Table>) -> Self {
+        let engine = Engine::memory().await.expect("an engine in memory");
+        let clock = Arc::new(MockClock::at(START));
+        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(7));
+        let faults = Arc::new(Faults::default());
+        let table = wrap(Arc::new(DynamoTable::new(engine.client(), TABLE)));
+        let process = Arc::new(MortalTable::new(Arc::new(FaultyTable::new(table, faults.clone()))));
+        let trigger = Arc::new(RecordingTrigger::default());
+        let channel = Arc::new(RecordingChannel::default());
+        let key = ApiKey::mint(tenant(), entropy.bits130(), entropy.bits130());
+        let app = App {
+            store: Arc::new(DynamoStore::new(process.clone(), clock.clone(), entropy.clone())),
+            clock: clock.clone(),
+            entropy,
+            keys: Arc::new(KeyRing::new(SealKey::new("k1", [1; 32]).expect("a key id"), vec![])),
+            trigger: trigger.clone(),
+            channels: vec![channel.clone()],
+            stopping: Stopping::default(),
+            settings: Arc::new(settings()),
+        };
+        app.create_tenant_with(tenant(), true, &key).await.expect("a tenant");
+        app.add_approver_to(&tenant(), "You".into(), Some("you@localhost".into()))
+            .await
+            .expect("an approver");
+        Self { app, clock, faults, process, trigger, channel, key, engine }
+    }
+
+    /// The caller behind the key.
+    pub async fn caller(&self) -> Caller {
+        self.app.authenticate(&self.key).await.expect("a good key")
+    }
+
+    /// A new session with its ask token.
+    pub async fn session(&self) -> (Opened, AskToken) {
+        let caller = self.caller().await;
+        let opened = self.app.open_session(&caller, SessionWish::default()).await.expect("a session");
+        let token = self.app.open_ask_token(&opened.token).expect("our own token");
+        (opened, token)
+    }
+
+    /// Plans and delivers what was committed since the last call.
+    pub async fn drain(&self) {
+        for (tenant, id) in self.trigger.take() {
+            self.app.notify(&tenant, id).await.expect("a notice");
+        }
+    }
+
+    /// The present.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+fn tenant() -> TenantId {
+    "demo".parse().expect("a tenant id")
+}
+
+fn settings() -> Settings {
+    Settings {
+        base_url: "http://127.0.0.1:8787".into(),
+        poll_base_url: "http://127.0.0.1:8787".into(),
+        default_ttl: EXPIRY_DEFAULT,
+        retention: RETENTION_DEFAULT,
+        hold_native_reads: true,
+        poll_store_limit: Duration::from_millis(50),
+    }
+}
+
+/// A fallback question with one required boolean, `confirm`.
+pub fn fallback_ask(request_id: &str, message: &str) -> Ask {
+    let schema =
+        json!({"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]});
+    ask(RetryKey::Request(request_id.parse().expect("a request-id")), message, &schema)
+}
+
+/// A native question, yes or no.
+pub fn native_ask(message: &str) -> Ask {
+    ask(RetryKey::None, message, &json!({}))
+}
+
+fn ask(retry_key: RetryKey, message: &str, schema: &Value) -> Ask {
+    Ask {
+        retry_key,
+        server: None,
+        tool: Some("send_email".into()),
+        tier: Tier::Write,
+        title: None,
+        content: Content {
+            message: message.into(),
+            context: None,
+            consequence: None,
+            irreversible: false,
+            warnings: vec![],
+            details: vec![],
+            preview: None,
+            schema: Schema::parse(schema).expect("a good schema"),
+            binding: None,
+            meta: Map::new(),
+        },
+        expiry: Expiry::Default,
+        poll_interval: None,
+        supersedes: None,
+        require_reachable: false,
+        request_sha256: Sha256::of(message.as_bytes()),
+    }
+}
+
+/// A response without a reason.
+pub fn pressed(pressed: Pressed, content: Option<Answer>) -> Response {
+    Response { pressed, content, reason: None }
+}

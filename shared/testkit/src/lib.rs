@@ -1,0 +1,12 @@
+//! What the tests stand on: the whole app on an embedded engine, with a clock, randomness and faults that the test
+//! holds in its hand. Dev-only.
+
+pub mod app;
+pub mod channel;
+pub mod clock;
+pub mod crash;
+pub mod entropy;
+pub mod trigger;
+
+pub use app::{TestApp, fallback_ask, native_ask, pressed};
+pub use clock::MockClock;
