@@ -3,7 +3,9 @@
 use countersign_core::ask::Content;
 use countersign_core::credential::{ApiKey, OperatorKey, Scope};
 use countersign_core::elicitation::Elicitation;
-use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, Principal, RequestId, SessionId, TenantId};
+use countersign_core::id::{
+    ApiKeyId, AskTokenId, ElicitationId, Principal, Reference, RequestId, SessionId, TenantId,
+};
 use countersign_core::seal::{AskToken, PollHandle};
 use countersign_core::session::Session;
 
@@ -137,6 +139,8 @@ impl Admission {
 pub enum Target {
     /// Its id.
     Id(ElicitationId),
+    /// The code that both sides see.
+    Reference(Reference),
     /// The asker's own id, where only one question of the tenant has it.
     Request(RequestId),
     /// Nothing that can exist.
@@ -149,6 +153,13 @@ pub struct Deciding {
     pub(crate) caller: Caller,
     pub(crate) tenant: Tenant,
     pub(crate) question: Option<(Elicitation, Content)>,
+}
+
+impl Deciding {
+    /// Whether the question exists for this caller.
+    pub const fn found(&self) -> bool {
+        self.question.is_some()
+    }
 }
 
 impl App {
@@ -212,6 +223,11 @@ impl App {
         let rows = match target {
             Target::Id(id) => store.read(&of_key(Some(*id))).await?,
             Target::Nothing => store.read(&of_key(None)).await?,
+            Target::Reference(reference) => {
+                let wanted = of_key(None);
+                let (rows, id) = futures_util::try_join!(store.read(&wanted), store.by_reference(reference))?;
+                self.with_only(&key.tenant, rows, id.as_slice()).await?
+            }
             Target::Request(request_id) => {
                 let wanted = of_key(None);
                 let (rows, ids) =

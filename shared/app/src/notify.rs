@@ -6,9 +6,11 @@ use countersign_core::delivery::{Delivery, DeliveryKey, DeliveryStatus, NoticeKi
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, TenantId};
 use countersign_core::retry::next_delivery;
+use countersign_core::text::mask_address;
 use countersign_core::time::Timestamp;
 
 use crate::App;
+use crate::authority::Caller;
 use crate::ports::{Notice, SendError, StoreError};
 use crate::records::{Approver, AttemptEnd, Planned, Rows, Tenant, Wanted};
 
@@ -56,6 +58,30 @@ impl App {
             }
         }
         Ok(())
+    }
+
+    /// A question's deliveries, each with its address masked.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn deliveries(
+        &self,
+        caller: &Caller,
+        id: ElicitationId,
+    ) -> Result<Vec<(Delivery, String)>, StoreError> {
+        let store = self.store.tenant(caller.tenant());
+        let (deliveries, approvers) = futures_util::try_join!(store.deliveries(id), store.approvers())?;
+        let masked = |delivery: &Delivery| {
+            let approver = approvers.iter().find(|one| one.id == delivery.key.approver);
+            approver.and_then(|one| one.email.as_deref()).map(mask_address).unwrap_or_default()
+        };
+        Ok(deliveries
+            .into_iter()
+            .map(|one| {
+                let target = masked(&one);
+                (one, target)
+            })
+            .collect())
     }
 
     /// Makes one attempt of a delivery, if one is due. `None` where there was nothing to do.

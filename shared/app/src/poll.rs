@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use countersign_core::elicitation::Elicitation;
-use countersign_core::id::{ElicitationId, Front, Principal, RequestId, TenantId};
+use countersign_core::id::{ElicitationId, Front, Principal, Reference, RequestId, TenantId};
 use countersign_core::limits::{HOLD_STEP, WAIT_MAX};
 use countersign_core::seal::{AskToken, PollHandle};
 use countersign_core::state::State;
@@ -127,6 +127,18 @@ impl App {
             }
         }
         Ok(Poll::Unknown)
+    }
+
+    /// The id that `text`, an id or a reference, stands for. Says nothing of who may see it.
+    ///
+    /// # Errors
+    /// [`StoreError`] where a reference cannot be looked up.
+    pub async fn find(&self, caller: &Caller, text: &str) -> Result<Option<ElicitationId>, StoreError> {
+        match (text.parse(), text.parse::<Reference>()) {
+            (Ok(id), _) => Ok(Some(id)),
+            (Err(_), Ok(reference)) => self.store.tenant(caller.tenant()).by_reference(&reference).await,
+            (Err(_), Err(_)) => Ok(None),
+        }
     }
 
     /// Reads a question on the native API; with `wait`, holds the read until it has ended or `wait` is over.

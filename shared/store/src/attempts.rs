@@ -114,12 +114,11 @@ impl TenantRows {
         let writes = [self.end_write(delivery, end, now), fold];
         let table = &self.store.table;
         match self.store.retrying(self.store.budget(), || table.transact(&writes)).await {
-            Ok(()) => Ok(()),
             // The question has ended: evidence counts no more, the delivery is over all the same.
             Err(TableError::Condition(reasons)) if reasons.first().is_some_and(Option::is_none) => {
                 self.repeated(&writes[0]).await.map(drop)
             }
-            Err(TableError::Condition(_)) => Ok(()), // another attempt has moved on
+            Ok(()) | Err(TableError::Condition(_)) => Ok(()), // another attempt may have moved on
             Err(error) => Err(trouble(error)),
         }
     }

@@ -59,17 +59,18 @@ impl TenantRows {
     /// a sweep in between makes the condition fail, and the create reads again.
     fn block_write(&self, new: &NewElicitation, block: &Block) -> Write {
         let id = new.elicitation.id;
-        let mut update = format!("SET #open.#{id} = :deadline");
-        let mut condition = "attribute_exists(#PK) AND attribute_not_exists(#archived_at)".to_owned();
-        condition += " AND size(#open) < :room";
-        if let Some(token) = block.token {
-            update += &format!(", #tokens.#{token}.#last_used_at = :now");
-            condition += &format!(" AND attribute_exists(#tokens.#{token})");
-        }
-        for overdue in &block.overdue {
-            condition += &format!(" AND attribute_exists(#open.#{overdue})");
-        }
-        update += " REMOVE #lost ADD #revision :one";
+        let used = block.token.map(|token| format!(", #tokens.#{token}.#last_used_at = :now"));
+        let listed = block.token.map(|token| format!(" AND attribute_exists(#tokens.#{token})"));
+        let counted: String =
+            block.overdue.iter().map(|id| format!(" AND attribute_exists(#open.#{id})")).collect();
+        let update = format!(
+            "SET #open.#{id} = :deadline{} REMOVE #lost ADD #revision :one",
+            used.unwrap_or_default()
+        );
+        let condition = format!(
+            "attribute_exists(#PK) AND attribute_not_exists(#archived_at) AND size(#open) < :room{}{counted}",
+            listed.unwrap_or_default()
+        );
         let write = Write::update(self.keys.session(block.session), update)
             .when(condition)
             .value(":deadline", time(new.elicitation.deadlines.expires_at))

@@ -16,7 +16,7 @@ use crate::keys::Keys;
 use crate::table::{Table, TableError};
 
 /// Waits between the attempts of one call.
-const BACKOFF: Backoff = Backoff { first: Duration::from_millis(40), cap: Duration::from_millis(1_000) };
+const BACKOFF: Backoff = Backoff { first: Duration::from_millis(40), cap: Duration::from_secs(1) };
 /// Attempts of one call, whatever the budget says: a clock that stands still must not make it endless.
 const ATTEMPTS: u32 = 24;
 

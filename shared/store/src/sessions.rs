@@ -13,10 +13,7 @@ impl TenantRows {
     /// `None` where this call stored it, or an earlier attempt of this call did: its first token tells.
     pub(crate) async fn put_session(&self, session: &Session) -> Result<Option<Session>, StoreError> {
         let write = Write::put(session_item(&self.keys, session)).when_new();
-        let reasons = match self.repeated(&write).await? {
-            None => return Ok(None),
-            Some(reasons) => reasons,
-        };
+        let Some(reasons) = self.repeated(&write).await? else { return Ok(None) };
         let failed = reasons.into_iter().next().flatten().unwrap_or_default();
         let found = read_session(&failed.item)?;
         let own = session.tokens.first().map(|token| token.id);

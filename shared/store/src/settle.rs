@@ -123,7 +123,7 @@ impl TenantRows {
             .value(":revision", number(loss.revision))
             .when("#revision = :revision");
         match &loss.lost {
-            Some(lost) => write.value(":lost", lost_map(lost)),
+            Some(notice) => write.value(":lost", lost_map(notice)),
             None => write,
         }
     }

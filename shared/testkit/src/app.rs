@@ -51,8 +51,8 @@ pub struct TestApp {
     pub channel: Arc<RecordingChannel>,
     /// A key with every scope.
     pub key: ApiKey,
-    /// The engine, for as long as this lives.
-    pub engine: Engine,
+    /// The engine, for as long as this lives; `None` on a table of the test's own.
+    pub engine: Option<Engine>,
 }
 
 impl TestApp {
@@ -64,10 +64,14 @@ impl TestApp {
     /// The same, with something of the test's own around the table.
     pub async fn with_table(wrap: impl FnOnce(Arc<dyn Table>) -> Arc<dyn Table>) -> Self {
         let engine = Engine::memory().await.expect("an engine in memory");
-        let clock = Arc::new(MockClock::at(START));
+        let table = wrap(Arc::new(DynamoTable::new(engine.client(), TABLE)));
+        Self { engine: Some(engine), ..Self::over(table, Arc::new(MockClock::at(START))).await }
+    }
+
+    /// The same on a table of the test's own, which may hold the clock too, and without an engine.
+    pub async fn over(table: Arc<dyn Table>, clock: Arc<MockClock>) -> Self {
         let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(7));
         let faults = Arc::new(Faults::default());
-        let table = wrap(Arc::new(DynamoTable::new(engine.client(), TABLE)));
         let process = Arc::new(MortalTable::new(Arc::new(FaultyTable::new(table, faults.clone()))));
         let trigger = Arc::new(RecordingTrigger::default());
         let channel = Arc::new(RecordingChannel::default());
@@ -86,7 +90,7 @@ impl TestApp {
         app.add_approver_to(&tenant(), "You".into(), Some("you@localhost".into()))
             .await
             .expect("an approver");
-        Self { app, clock, faults, process, trigger, channel, key, engine }
+        Self { app, clock, faults, process, trigger, channel, key, engine: None }
     }
 
     /// The caller behind the key.

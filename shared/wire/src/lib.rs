@@ -9,6 +9,7 @@ pub mod fallback;
 pub mod fields;
 pub mod hint;
 pub mod limits;
+pub mod manage;
 pub mod native;
 pub mod problem;
 pub mod rejected;

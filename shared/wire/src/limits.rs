@@ -50,3 +50,7 @@ pub const SESSION_TTL_SECONDS: RangeInclusive<u64> = 60..=604_800;
 pub const ASK_TOKEN_TTL_SECONDS: RangeInclusive<u64> = 60..=31_536_000;
 /// `expires_in_seconds`: any positive whole number that JSON keeps; the wait is clamped, not refused.
 pub const EXPIRES_IN_SECONDS: RangeInclusive<u64> = 1..=9_007_199_254_740_992;
+/// Characters of an approver's name.
+pub const APPROVER_NAME_CHARS: usize = 120;
+/// Characters of a mail address (RFC 5321, section 4.5.3.1).
+pub const EMAIL_CHARS: usize = 254;

@@ -1,3 +1,6 @@
 //! One test binary: linking the engine and the SDK once is what keeps the suite quick.
 
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod round_trip;

@@ -77,8 +77,8 @@ fn body_row(content: &Content) -> BodyRow {
     let binding = |one: &Binding| BindingRow {
         resource_key: one.resource_key.clone(),
         args: one.args.clone(),
-        args_sha256: one.args_sha256.map(|hash| hash.hex()),
-        preview_sha256: one.preview_sha256.map(|hash| hash.hex()),
+        args_sha256: one.args_sha256.map(Sha256::hex),
+        preview_sha256: one.preview_sha256.map(Sha256::hex),
         gate: one.gate.clone(),
     };
     BodyRow {

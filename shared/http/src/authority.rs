@@ -1,0 +1,244 @@
+//! Extractors that carry authority. What a handler may do stands in its arguments.
+
+use std::marker::PhantomData;
+
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Request};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use countersign_app::App;
+use countersign_app::authority::{Admission, AuthError, Caller, Deciding, Operator, Target};
+use countersign_app::sessions::session_id;
+use countersign_core::credential::{ApiKey, Presented, Scope};
+use countersign_core::id::{Reference, TenantId};
+use countersign_core::json::{self, BadJson};
+use countersign_core::limits::BODY_ASKING;
+use countersign_core::seal::AskToken;
+use serde_json::{Map, Value};
+
+use crate::Http;
+use crate::body;
+use crate::error::ApiError;
+
+impl FromRef<Http> for App {
+    fn from_ref(http: &Http) -> Self {
+        http.app.clone()
+    }
+}
+
+/// What the request presents as `Authorization: Bearer` or, without one, as `X-API-Key`.
+fn presented(headers: &HeaderMap) -> Option<Presented> {
+    let text = match headers.get(AUTHORIZATION) {
+        Some(value) => {
+            let (scheme, credential) = value.to_str().ok()?.split_once(' ')?;
+            Some(credential.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))?
+        }
+        None => headers.get("x-api-key")?.to_str().ok()?.trim(),
+    };
+    Presented::read(text)
+}
+
+fn presented_key(headers: &HeaderMap) -> Result<ApiKey, ApiError> {
+    match presented(headers) {
+        Some(Presented::ApiKey(key)) => Ok(key),
+        Some(Presented::Operator(_)) | None => Err(ApiError::unauthenticated()),
+    }
+}
+
+/// The ask token of the path, whose seal is good. Says nothing of revocation: polls outlive it.
+pub struct Asker(pub AskToken);
+
+impl FromRequestParts<Http> for Asker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
+        let path = Path::<Vec<(String, String)>>::from_request_parts(parts, http).await;
+        let Path(params) = path.map_err(|_| ApiError::not_found())?;
+        let token = params.iter().find(|(name, _)| name == "token").map(|(_, token)| token.as_str());
+        let opened = token.and_then(|token| http.app.open_ask_token(token));
+        opened.map(Self).ok_or_else(ApiError::unauthenticated)
+    }
+}
+
+/// Leave to ask, and what is asked, in the order of checks of PROTOCOL.md section 0: 413, 401, then 400.
+pub struct Asking {
+    /// The leave.
+    pub admission: Admission,
+    /// The body.
+    pub body: Map<String, Value>,
+}
+
+impl Asking {
+    /// By the ask token of the path.
+    async fn by_token(mut request: Request, http: &Http) -> Result<Self, ApiError> {
+        let (mut parts, content) = request.into_parts();
+        let asker = Asker::from_request_parts(&mut parts, http).await;
+        request = Request::from_parts(parts, content);
+        let bytes = body::read(request, BODY_ASKING).await?;
+        let admission = http.app.admit_token(&asker?.0).await?;
+        Ok(Self { admission, body: json::read_object(&bytes)? })
+    }
+
+    /// By API key, in the session that `named` finds in the body.
+    async fn by_key(request: Request, http: &Http, named: SessionOf) -> Result<Self, ApiError> {
+        let key = presented_key(request.headers());
+        let bytes = body::read(request, BODY_ASKING).await?;
+        let key = key?;
+        let body: Result<Map<String, Value>, BadJson> = json::read_object(&bytes);
+        let session = body.as_ref().ok().and_then(named).and_then(|text| session_id(&key.tenant, text));
+        let admission = http.app.admit_key(&key, session).await?;
+        Ok(Self { admission, body: body? })
+    }
+}
+
+type SessionOf = fn(&Map<String, Value>) -> Option<&str>;
+
+/// [`Asking`] by the ask token of the path.
+pub struct TokenAsking(pub Asking);
+
+/// [`Asking`] by API key on the bare fallback route.
+pub struct FallbackKeyAsking(pub Asking);
+
+/// [`Asking`] by API key on the native API.
+pub struct NativeAsking(pub Asking);
+
+impl FromRequest<Http> for TokenAsking {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, http: &Http) -> Result<Self, ApiError> {
+        Asking::by_token(request, http).await.map(Self)
+    }
+}
+
+impl FromRequest<Http> for FallbackKeyAsking {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, http: &Http) -> Result<Self, ApiError> {
+        let named: SessionOf = |body| body.get("_meta")?.get("com.pulsemcp/session-id")?.as_str();
+        Asking::by_key(request, http, named).await.map(Self)
+    }
+}
+
+impl FromRequest<Http> for NativeAsking {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, http: &Http) -> Result<Self, ApiError> {
+        let named: SessionOf = |body| body.get("session")?.as_str();
+        Asking::by_key(request, http, named).await.map(Self)
+    }
+}
+
+/// Which scopes let a caller in; one of them is enough.
+pub trait Door {
+    /// The scopes. The first is named to whoever has none.
+    const SCOPES: &'static [Scope];
+}
+
+/// `ask`.
+pub struct Ask;
+/// `ask` for its own, or `read`.
+pub struct Read;
+/// `ask` for its own, or `manage`.
+pub struct Drive;
+/// `ask` for its own, `read`, or `manage`.
+pub struct Look;
+/// `manage`.
+pub struct Manage;
+
+impl Door for Ask {
+    const SCOPES: &'static [Scope] = &[Scope::Ask];
+}
+impl Door for Read {
+    const SCOPES: &'static [Scope] = &[Scope::Read, Scope::Ask];
+}
+impl Door for Drive {
+    const SCOPES: &'static [Scope] = &[Scope::Ask, Scope::Manage];
+}
+impl Door for Look {
+    const SCOPES: &'static [Scope] = &[Scope::Read, Scope::Ask, Scope::Manage];
+}
+impl Door for Manage {
+    const SCOPES: &'static [Scope] = &[Scope::Manage];
+}
+
+/// A verified API key that passes the door.
+pub struct Key<D: Door> {
+    /// The caller behind it.
+    pub caller: Caller,
+    door: PhantomData<D>,
+}
+
+impl<D: Door> FromRequestParts<Http> for Key<D> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
+        let key = presented_key(&parts.headers)?;
+        let caller = http.app.authenticate(&key).await?;
+        if D::SCOPES.iter().any(|scope| caller.has(*scope)) {
+            Ok(Self { caller, door: PhantomData })
+        } else {
+            Err(AuthError::Forbidden(D::SCOPES[0]).into())
+        }
+    }
+}
+
+/// Who polls on the bare fallback route. A handle that opens is answered whatever the store does, so a key that
+/// cannot be looked up is told from one that is wrong.
+pub enum Poller {
+    /// The key is good and may ask or read.
+    Verified(Caller),
+    /// The key has the look of one of this tenant's, and the store does not answer.
+    Unverified(TenantId),
+}
+
+impl FromRequestParts<Http> for Poller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
+        let key = presented_key(&parts.headers)?;
+        match http.app.authenticate(&key).await {
+            Ok(caller) if caller.has(Scope::Ask) || caller.has(Scope::Read) => Ok(Self::Verified(caller)),
+            Ok(_) => Err(AuthError::Forbidden(Scope::Ask).into()),
+            Err(AuthError::Store(_)) => Ok(Self::Unverified(key.tenant)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Leave to decide the question of the path, which exists, by a key with the scope `decide`.
+pub struct Decider(pub Deciding);
+
+impl FromRequestParts<Http> for Decider {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
+        let key = presented_key(&parts.headers)?;
+        let path = Path::<String>::from_request_parts(parts, http).await;
+        let target = path.map_or(Target::Nothing, |Path(id)| target(http, parts.uri.path(), &id));
+        let deciding = http.app.admit_decider(&key, &target).await?;
+        deciding.found().then_some(Self(deciding)).ok_or_else(ApiError::not_found)
+    }
+}
+
+/// On the native API a person may name the question by its reference; on the fallback route such a text is a request-id.
+fn target(http: &Http, path: &str, id: &str) -> Target {
+    let by_reference = || id.parse::<Reference>().map(Target::Reference).ok();
+    match http.app.target(id) {
+        Target::Request(_) if path.starts_with("/v1/") => by_reference().unwrap_or(Target::Nothing),
+        target => target,
+    }
+}
+
+/// The operator of this deployment.
+pub struct ByOperator(pub Operator);
+
+impl FromRequestParts<Http> for ByOperator {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
+        match presented(&parts.headers) {
+            Some(Presented::Operator(key)) => Ok(Self(Operator::verify(&http.operator, &key)?)),
+            Some(Presented::ApiKey(_)) | None => Err(ApiError::unauthenticated()),
+        }
+    }
+}

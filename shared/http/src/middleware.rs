@@ -1,0 +1,82 @@
+//! What surrounds every route: an id for the request, headers on every answer, one log line, the shape of errors.
+
+use std::any::Any;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CACHE_CONTROL, HeaderName, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::Http;
+use crate::error::{ApiError, Shape};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+
+/// Runs around the whole router.
+pub(crate) async fn surround(State(http): State<Http>, request: Request, next: Next) -> Response {
+    let shape = Shape::of(request.uri().path());
+    let method = request.method().clone();
+    // The template, never the path: paths carry tokens.
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let id = format!("req_{}", http.app.entropy.bits130());
+    let began = http.app.clock.now();
+    let mut response = next.run(request).await;
+    let error = response.extensions_mut().remove::<ApiError>();
+    let logged = error.as_ref().and_then(|error| error.logged().map(str::to_owned));
+    if let Some(error) = error {
+        response = error.render(shape);
+    } else if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        let allow = response.headers().get(axum::http::header::ALLOW).cloned();
+        response = ApiError::method_not_allowed().allowing(allow).render(shape);
+    }
+    let took = http.app.clock.now().since(began).as_millis();
+    log(&method, &route, response.status(), &id, took, logged.as_deref());
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    response
+}
+
+fn log(
+    method: &axum::http::Method,
+    route: &str,
+    status: StatusCode,
+    id: &str,
+    took_ms: u128,
+    logged: Option<&str>,
+) {
+    let status = status.as_u16();
+    let logged = logged.unwrap_or_default();
+    if status >= 500 {
+        tracing::error!(request.id = id, status, took_ms, "{method} {route} answered {status} {logged}");
+    } else if status >= 400 {
+        tracing::info!(request.id = id, status, took_ms, "{method} {route} answered {status}");
+    } else {
+        tracing::debug!(request.id = id, status, took_ms, "{method} {route} answered {status}");
+    }
+}
+
+/// A panic is a fault of ours: it is answered, and the next request works.
+pub(crate) fn panicked(cause: Box<dyn Any + Send>) -> Response {
+    ApiError::internal(format!("panic: {}", panic_text(&*cause))).into_response()
+}
+
+/// A panic behind a poll: pending is the answer that releases nothing and ends no wait.
+pub(crate) fn poll_panicked(cause: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a poll panicked and was answered pending: {}", panic_text(&*cause));
+    axum::Json(countersign_wire::fallback::pending_unread(None)).into_response()
+}
+
+fn panic_text(cause: &(dyn Any + Send)) -> &str {
+    let text = cause.downcast_ref::<&str>().copied();
+    text.or_else(|| cause.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
+}
+
+/// The answer to a path that nothing serves.
+pub(crate) async fn nothing_here() -> ApiError {
+    ApiError::not_found()
+}
