@@ -1,4 +1,5 @@
-//! Which function serves what (DESIGN.md section 6): one router each, and all of them for the local binary.
+//! Which function serves what (DESIGN.md section 6): one table, from which the routers are built and against which the
+//! tests, the template and the OpenAPI document are held.
 
 mod elicitations;
 mod fallback;
@@ -9,90 +10,99 @@ mod sessions;
 mod tenants;
 
 use axum::Router;
-use axum::routing::{delete, get, patch, post};
+use axum::routing::{MethodRouter, delete, get, patch, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::Http;
 use crate::middleware::{nothing_here, panicked, poll_panicked, surround};
 
-/// Stores questions.
-pub fn create(http: Http) -> Router {
-    finish(create_routes(), http)
+/// A deployed function, with a role of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    /// Stores questions.
+    Create,
+    /// Tells what became of questions.
+    Poll,
+    /// Ends questions.
+    Respond,
+    /// Manages sessions, tenants and approvers.
+    Manage,
+    /// Shows pages to people.
+    Pages,
 }
 
-/// Tells what became of questions.
-pub fn poll(http: Http) -> Router {
-    finish(poll_routes(), http)
+/// One route.
+#[derive(Clone, Copy)]
+pub struct Route {
+    /// Who serves it.
+    pub function: Function,
+    /// Its method.
+    pub method: &'static str,
+    /// Its path, with parameters in braces.
+    pub path: &'static str,
+    handler: fn() -> MethodRouter<Http>,
 }
 
-/// Ends questions.
-pub fn respond(http: Http) -> Router {
-    finish(respond_routes(), http)
+const fn route(
+    function: Function,
+    method: &'static str,
+    path: &'static str,
+    handler: fn() -> MethodRouter<Http>,
+) -> Route {
+    Route { function, method, path, handler }
 }
 
-/// Manages sessions, tenants and approvers.
-pub fn manage(http: Http) -> Router {
-    finish(manage_routes(), http)
+/// A poll that panics is answered pending.
+fn calm(handler: MethodRouter<Http>) -> MethodRouter<Http> {
+    handler.layer(CatchPanicLayer::custom(poll_panicked))
 }
 
-/// Pages for people.
-pub fn pages(http: Http) -> Router {
-    finish(page_routes(), http)
+/// Every route there is.
+pub const ROUTES: &[Route] = &[
+    route(Function::Create, "POST", "/t/{token}/api/v1/elicitations", || post(fallback::create)),
+    route(Function::Create, "POST", "/api/v1/elicitations", || post(fallback::create_by_key)),
+    route(Function::Create, "POST", "/v1/elicitations", || post(elicitations::create)),
+    route(Function::Poll, "GET", "/t/{token}/api/v1/elicitations/{id}", || calm(get(fallback::poll))),
+    route(Function::Poll, "GET", "/t/{token}/api/v1/elicitations/{id}/", || calm(get(fallback::poll))),
+    route(Function::Poll, "GET", "/api/v1/elicitations/{id}", || calm(get(fallback::poll_by_key))),
+    route(Function::Poll, "GET", "/api/v1/elicitations/{id}/", || calm(get(fallback::poll_by_key))),
+    route(Function::Poll, "GET", "/v1/elicitations", || get(elicitations::list)),
+    route(Function::Poll, "GET", "/v1/elicitations/{id}", || get(elicitations::read)),
+    route(Function::Poll, "GET", "/healthz", || get(health::live)),
+    route(Function::Poll, "GET", "/readyz", || get(health::ready)),
+    route(Function::Respond, "PATCH", "/api/v1/elicitations/{id}/respond", || patch(fallback::respond)),
+    route(Function::Respond, "POST", "/v1/elicitations/{id}/respond", || post(elicitations::respond)),
+    route(Function::Respond, "POST", "/v1/elicitations/{id}/withdraw", || post(elicitations::withdraw)),
+    route(Function::Manage, "POST", "/v1/sessions", || post(sessions::open)),
+    route(Function::Manage, "GET", "/v1/sessions/{session}", || get(sessions::read)),
+    route(Function::Manage, "POST", "/v1/sessions/{session}/resume", || post(sessions::resume)),
+    route(Function::Manage, "POST", "/v1/sessions/{session}/archive", || post(sessions::archive)),
+    route(Function::Manage, "POST", "/v1/sessions/{session}/tokens", || post(sessions::add_token)),
+    route(Function::Manage, "DELETE", "/v1/sessions/{session}/tokens/{token_id}", || {
+        delete(sessions::revoke_token)
+    }),
+    route(Function::Manage, "GET", "/v1/approvers", || get(tenants::approvers)),
+    route(Function::Manage, "POST", "/v1/approvers", || post(tenants::add_approver)),
+    route(Function::Manage, "GET", "/v1/tenants", || get(tenants::list)),
+    route(Function::Manage, "POST", "/v1/tenants", || post(tenants::create)),
+    route(Function::Pages, "GET", "/d/{tenant}/{reference}", || get(page::question)),
+];
+
+/// What one function serves.
+pub fn of(function: Function, http: Http) -> Router {
+    build(|route| route.function == function, http)
 }
 
-/// All of them.
+/// What all of them serve together.
 pub fn all(http: Http) -> Router {
-    let routes = create_routes().merge(poll_routes()).merge(respond_routes());
-    finish(routes.merge(manage_routes()).merge(page_routes()), http)
+    build(|_| true, http)
 }
 
-fn create_routes() -> Router<Http> {
-    Router::new()
-        .route("/t/{token}/api/v1/elicitations", post(fallback::create))
-        .route("/api/v1/elicitations", post(fallback::create_by_key))
-        .route("/v1/elicitations", post(elicitations::create))
-}
-
-fn poll_routes() -> Router<Http> {
-    let fallback = Router::new()
-        .route("/t/{token}/api/v1/elicitations/{id}", get(fallback::poll))
-        .route("/t/{token}/api/v1/elicitations/{id}/", get(fallback::poll))
-        .route("/api/v1/elicitations/{id}", get(fallback::poll_by_key))
-        .route("/api/v1/elicitations/{id}/", get(fallback::poll_by_key))
-        .layer(CatchPanicLayer::custom(poll_panicked));
-    Router::new()
-        .route("/v1/elicitations", get(elicitations::list))
-        .route("/v1/elicitations/{id}", get(elicitations::read))
-        .route("/healthz", get(health::live))
-        .route("/readyz", get(health::ready))
-        .merge(fallback)
-}
-
-fn respond_routes() -> Router<Http> {
-    Router::new()
-        .route("/api/v1/elicitations/{id}/respond", patch(fallback::respond))
-        .route("/v1/elicitations/{id}/respond", post(elicitations::respond))
-        .route("/v1/elicitations/{id}/withdraw", post(elicitations::withdraw))
-}
-
-fn manage_routes() -> Router<Http> {
-    Router::new()
-        .route("/v1/sessions", post(sessions::open))
-        .route("/v1/sessions/{session}", get(sessions::read))
-        .route("/v1/sessions/{session}/resume", post(sessions::resume))
-        .route("/v1/sessions/{session}/archive", post(sessions::archive))
-        .route("/v1/sessions/{session}/tokens", post(sessions::add_token))
-        .route("/v1/sessions/{session}/tokens/{token_id}", delete(sessions::revoke_token))
-        .route("/v1/approvers", get(tenants::approvers).post(tenants::add_approver))
-        .route("/v1/tenants", get(tenants::list).post(tenants::create))
-}
-
-fn page_routes() -> Router<Http> {
-    Router::new().route("/d/{tenant}/{reference}", get(page::question))
-}
-
-fn finish(routes: Router<Http>, http: Http) -> Router {
-    routes
+fn build(serves: impl Fn(&Route) -> bool, http: Http) -> Router {
+    ROUTES
+        .iter()
+        .filter(|route| serves(route))
+        .fold(Router::new(), |router, route| router.route(route.path, (route.handler)()))
         .fallback(nothing_here)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(axum::middleware::from_fn_with_state(http.clone(), surround))
