@@ -16,7 +16,7 @@ use countersign_core::time::Timestamp;
 use crate::App;
 use crate::authority::Admission;
 use crate::ports::StoreError;
-use crate::records::{Block, CreateOutcome, NewElicitation, Route};
+use crate::records::{Block, CreateOutcome, NewElicitation, Route, SessionOutcome};
 
 /// Rounds of one create: a reference may be taken, a session may move on. Far above what contention needs.
 const ROUNDS: u32 = 16;
@@ -91,7 +91,7 @@ impl App {
             let new = self.compose(&admission, front, &ask, id, now);
             match self.store.tenant(admission.tenant()).create(&new, budget).await? {
                 CreateOutcome::Stored => return self.finish(&admission, &ask, new.elicitation).await,
-                CreateOutcome::Exists(found) => return replay(&admission, &ask, *found),
+                CreateOutcome::Exists(found) => return self.replay(&admission, &ask, *found).await,
                 CreateOutcome::SessionRefused(current) => admission.session = current.map(|one| *one),
                 CreateOutcome::ReferenceTaken => {}
             }
@@ -118,8 +118,11 @@ impl App {
     ) -> Result<Admission, CreateError> {
         if admission.session.is_none() {
             let session = self.new_session(admission.tenant(), name, admission.principal.clone());
-            let found = self.store.tenant(admission.tenant()).create_session(&session).await?;
-            let session = found.unwrap_or(session);
+            let outcome = self.store.tenant(admission.tenant()).create_session(&session, None).await?;
+            let session = match outcome {
+                SessionOutcome::Exists(found) => *found,
+                SessionOutcome::Stored | SessionOutcome::Repeated(_) | SessionOutcome::Reused => session,
+            };
             let may = admission.caller.as_ref().is_some_and(|caller| caller.may_drive(&session));
             admission.session = Some(session).filter(|_| may);
         }
@@ -194,6 +197,7 @@ impl App {
         }
     }
 
+    /// What follows the row. Each part may be done twice.
     async fn finish(
         &self,
         admission: &Admission,
@@ -215,7 +219,23 @@ impl App {
         ask: &Ask,
     ) -> Result<Option<Created>, CreateError> {
         let found = self.store.tenant(admission.tenant()).elicitation(id).await?;
-        found.map(|found| replay(admission, ask, found)).transpose()
+        match found {
+            Some(found) => self.replay(admission, ask, found).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Finishes an earlier create once more: it may have died, or lost its answer, right after the row was stored.
+    async fn replay(
+        &self,
+        admission: &Admission,
+        ask: &Ask,
+        found: Elicitation,
+    ) -> Result<Created, CreateError> {
+        if found.request_sha256 != ask.request_sha256 {
+            return Err(CreateError::Reused);
+        }
+        self.finish(admission, ask, found).await
     }
 
     async fn check_superseded(&self, admission: &Admission, ask: &Ask) -> Result<(), CreateError> {
@@ -223,14 +243,6 @@ impl App {
         let found = self.store.tenant(admission.tenant()).elicitation(old).await?;
         let own = found.is_some_and(|found| found.is_own(&admission.principal));
         if own { Ok(()) } else { Err(CreateError::UnknownSuperseded) }
-    }
-}
-
-fn replay(admission: &Admission, ask: &Ask, found: Elicitation) -> Result<Created, CreateError> {
-    if found.request_sha256 == ask.request_sha256 {
-        Ok(Created { elicitation: found, routes: admission.tenant.routes.clone() })
-    } else {
-        Err(CreateError::Reused)
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod authority;
 pub mod create;
+pub mod idempotency;
 pub mod list;
 pub mod notify;
 pub mod poll;

@@ -15,8 +15,8 @@ use countersign_core::session::{LostElicitation, Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
 use crate::records::{
-    Approver, AttemptEnd, CreateOutcome, DuePage, KeyRecord, NewElicitation, Planned, Rows, Settled,
-    Settlement, Tenant, Wanted,
+    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, Idempotency, KeyRecord, NewElicitation,
+    Planned, Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
 };
 
 /// What time it is, and waiting.
@@ -203,8 +203,12 @@ pub trait TenantStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<(String, ElicitationId)>, StoreError>;
 
-    /// Stores a session unless one of that id exists; then that one is the answer.
-    async fn create_session(&self, session: &Session) -> Result<Option<Session>, StoreError>;
+    /// Stores a session unless one of that id exists, or the key made one before.
+    async fn create_session(
+        &self,
+        session: &Session,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<SessionOutcome, StoreError>;
 
     /// Adds an ask token and drops `expired` ones; `false` if the session is archived or gone.
     async fn add_token(
@@ -230,7 +234,11 @@ pub trait TenantStore: Send + Sync {
     async fn create_tenant(&self, tenant: &Tenant, key: &KeyRecord) -> Result<bool, StoreError>;
 
     /// Stores an approver and makes them a route.
-    async fn create_approver(&self, approver: &Approver) -> Result<(), StoreError>;
+    async fn create_approver(
+        &self,
+        approver: &Approver,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<ApproverOutcome, StoreError>;
 
     /// Stores who is told; `false` if somebody planned it before, or it has ended.
     async fn plan(&self, elicitation: &Elicitation, planned: &Planned) -> Result<bool, StoreError>;

@@ -7,6 +7,7 @@ use countersign_core::credential::Scope;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, Principal, SessionId, TenantId};
+use countersign_core::json::Sha256;
 use countersign_core::seal::KeyedHash;
 use countersign_core::session::Session;
 use countersign_core::state::{Decision, ExpiryCause};
@@ -149,6 +150,41 @@ pub struct Block {
     pub max_open: usize,
     /// Entries whose deadline had passed when the session was read: they do not count.
     pub overdue: Vec<ElicitationId>,
+}
+
+/// What makes a create of something else than a question repeatable: the key's own row, in the same transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Hash of the principal, the route and the key.
+    pub id: Sha256,
+    /// Hash of the request body.
+    pub request_sha256: Sha256,
+    /// Until when a repeat is known.
+    pub until: Timestamp,
+}
+
+/// How the create of a session ended.
+#[derive(Debug, Clone)]
+pub enum SessionOutcome {
+    /// It is stored, now.
+    Stored,
+    /// One of that name was there before.
+    Exists(Box<Session>),
+    /// The same Idempotency-Key and body made this one before.
+    Repeated(SessionId),
+    /// The same Idempotency-Key came with another body.
+    Reused,
+}
+
+/// How the create of an approver ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApproverOutcome {
+    /// They are stored, now.
+    Stored,
+    /// The same Idempotency-Key and body made this one before.
+    Repeated(ApproverId),
+    /// The same Idempotency-Key came with another body.
+    Reused,
 }
 
 /// How a create ended.

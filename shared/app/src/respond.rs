@@ -129,7 +129,7 @@ impl App {
         match self.store.tenant(tenant).settle(&found, &Settlement::Withdrawn { at: now }, budget).await? {
             Settled::Won => Ok(Elicitation { stored: State::Withdrawn { at: now }, ..found }),
             Settled::Lost { current } => {
-                let state = current.state_at(now);
+                let state = current.state_at(self.clock.now().max(now));
                 withdrawn_or_settled(*current, &state)
             }
             Settled::Missing => Err(RespondError::Unknown),

@@ -5,20 +5,18 @@ use std::time::Duration;
 
 use countersign_core::credential::Scope;
 use countersign_core::elicitation::Elicitation;
-use countersign_core::id::{
-    AskTokenId, Bits130, IdempotencyKey, Principal, SessionId, SessionName, TenantId,
-};
-use countersign_core::json::Sha256;
+use countersign_core::id::{AskTokenId, Principal, SessionId, SessionName, TenantId};
 use countersign_core::limits::{ASK_TOKEN_TTL_DEFAULT, MAX_TOKENS_PER_SESSION};
 use countersign_core::seal::AskToken;
 use countersign_core::session::{Session, SessionStatus, TokenFacts};
 use countersign_core::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::App;
 use crate::authority::Caller;
+use crate::idempotency::RequestKey;
 use crate::ports::StoreError;
-use crate::records::{Tenant, Wanted};
+use crate::records::{Idempotency, SessionOutcome, Tenant, Wanted};
 use crate::respond::RespondError;
 
 /// What a new session is to be.
@@ -34,8 +32,6 @@ pub struct SessionWish {
     pub default_ttl: Option<Duration>,
     /// How long its ask token creates.
     pub token_ttl: Option<Duration>,
-    /// The caller's key for retries: without a name, the same key is the same session.
-    pub idempotency_key: Option<IdempotencyKey>,
 }
 
 /// Why a session does not do as asked.
@@ -50,6 +46,9 @@ pub enum SessionError {
     /// It is over.
     #[error("the session is archived")]
     Archived,
+    /// The same Idempotency-Key came with another body.
+    #[error("the Idempotency-Key was used before with another body")]
+    Reused,
     /// It has as many live tokens as it may have.
     #[error("{MAX_TOKENS_PER_SESSION} ask tokens of this session are live already")]
     TooManyTokens,
@@ -75,6 +74,15 @@ pub struct Opened {
     pub token_expires_at: Timestamp,
 }
 
+/// How the opening of a session ended.
+#[derive(Debug, Clone)]
+pub enum Opening {
+    /// With a token, made now.
+    Opened(Box<Opened>),
+    /// The same Idempotency-Key and body opened this one before: its token was shown then, and is not again.
+    Repeated(Box<SessionSeen>),
+}
+
 /// A session as its owner sees it.
 #[derive(Debug, Clone)]
 pub struct SessionSeen {
@@ -94,8 +102,34 @@ impl App {
     /// # Errors
     /// See [`SessionError`].
     pub async fn open_session(&self, caller: &Caller, wish: SessionWish) -> Result<Opened, SessionError> {
+        match self.open(caller, wish, None).await? {
+            Opening::Opened(opened) => Ok(*opened),
+            Opening::Repeated(_) => Err(StoreError::Corrupt("a repeat of no key".into()).into()),
+        }
+    }
+
+    /// The same, once for each Idempotency-Key and body.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub async fn open_session_once(
+        &self,
+        caller: &Caller,
+        wish: SessionWish,
+        request: &RequestKey,
+    ) -> Result<Opening, SessionError> {
+        let key = self.idempotency(caller, "POST /v1/sessions", request);
+        self.open(caller, wish, Some(&key)).await
+    }
+
+    async fn open(
+        &self,
+        caller: &Caller,
+        wish: SessionWish,
+        key: Option<&Idempotency>,
+    ) -> Result<Opening, SessionError> {
         let now = self.clock.now();
-        let name = wish.name.unwrap_or_else(|| self.made_up_name(caller, wish.idempotency_key.as_ref()));
+        let name = wish.name.unwrap_or_else(|| self.made_up_name());
         let mut session = self.new_session(caller.tenant(), name, caller.principal().clone());
         session.title = wish.title;
         session.surface = wish.surface;
@@ -104,16 +138,25 @@ impl App {
         session.tokens.push(token);
         let store = self.store.tenant(caller.tenant());
         let wanted = Wanted { tenant: true, ..Wanted::default() };
-        let (found, rows) = futures_util::try_join!(store.create_session(&session), store.read(&wanted))?;
-        let is_new = found.is_none();
-        if let Some(found) = found {
-            if !caller.may_drive(&found) {
-                return Err(SessionError::NameTaken);
+        let (outcome, rows) =
+            futures_util::try_join!(store.create_session(&session, key), store.read(&wanted))?;
+        let is_new = match outcome {
+            SessionOutcome::Stored => true,
+            SessionOutcome::Reused => return Err(SessionError::Reused),
+            SessionOutcome::Repeated(id) => {
+                return Ok(Opening::Repeated(Box::new(self.session(caller, &id.to_string()).await?)));
             }
-            self.keep_token(caller.tenant(), &found, &token, now).await?;
-            session = found;
-        }
-        Ok(self.opened(caller.tenant(), rows.tenant.as_ref(), session, token, is_new))
+            SessionOutcome::Exists(found) => {
+                if !caller.may_drive(&found) {
+                    return Err(SessionError::NameTaken);
+                }
+                self.keep_token(caller.tenant(), &found, &token, now).await?;
+                session = *found;
+                false
+            }
+        };
+        let opened = self.opened(caller.tenant(), rows.tenant.as_ref(), session, token, is_new);
+        Ok(Opening::Opened(Box::new(opened)))
     }
 
     /// Makes another token for a session of the caller's.
@@ -156,7 +199,7 @@ impl App {
     /// [`SessionError::Unknown`] for a session that this caller may not see, as for one that never was.
     pub async fn session(&self, caller: &Caller, session: &str) -> Result<SessionSeen, SessionError> {
         let (session, _) = self.found(caller, session).await?;
-        let session = session
+        let mut session = session
             .filter(|one| caller.has(Scope::Read) || caller.may_drive(one))
             .ok_or(SessionError::Unknown)?;
         let now = self.clock.now();
@@ -165,6 +208,10 @@ impl App {
         let mut open = self.store.tenant(caller.tenant()).read(&wanted).await?.more;
         open.retain(|one| !one.state_at(now).is_terminal());
         open.sort_by_key(|one| (one.deadlines.expires_at, one.id));
+        // What ended since the session was read, or is known to have expired while the clock went back, waits no more.
+        session
+            .open
+            .retain(|entry| now >= entry.expires_at || open.iter().any(|one| one.id == entry.elicitation));
         Ok(SessionSeen { status: session.status_at(now), session, open, now })
     }
 
@@ -274,19 +321,9 @@ impl App {
         }
     }
 
-    /// A name for a session that got none: random, or the same again for the same Idempotency-Key.
-    fn made_up_name(&self, caller: &Caller, key: Option<&IdempotencyKey>) -> SessionName {
-        let bits = key.map_or_else(
-            || self.entropy.bits130().to_string(),
-            |key| {
-                let parts = json!(["session name", caller.principal().as_str(), key.as_str()]);
-                let mut bytes = [0; Bits130::BYTES];
-                bytes.copy_from_slice(&Sha256::of_json(&parts).bytes()[..Bits130::BYTES]);
-                Bits130::from_bytes(bytes).to_string()
-            },
-        );
+    fn made_up_name(&self) -> SessionName {
         #[expect(clippy::expect_used, reason = "a letter, a dash and base32 symbols are a session name")]
-        format!("s-{bits}").parse().expect("a well-formed name")
+        format!("s-{}", self.entropy.bits130()).parse().expect("a well-formed name")
     }
 
     async fn found(

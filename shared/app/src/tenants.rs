@@ -6,8 +6,9 @@ use countersign_core::limits::MAX_OPEN_PER_SESSION;
 
 use crate::App;
 use crate::authority::{Caller, KEY_HASH_LABEL, Operator};
+use crate::idempotency::RequestKey;
 use crate::ports::StoreError;
-use crate::records::{Approver, KeyRecord, Tenant};
+use crate::records::{Approver, ApproverOutcome, KeyRecord, Tenant, Wanted};
 
 /// Why a tenant or an approver is not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +16,9 @@ pub enum ManageError {
     /// There is a tenant of that name.
     #[error("there is a tenant of that name already")]
     Exists,
+    /// The same Idempotency-Key came with another body.
+    #[error("the Idempotency-Key was used before with another body")]
+    Reused,
     /// The store did not take it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -88,6 +92,31 @@ impl App {
         self.add_approver_to(caller.tenant(), name, email).await
     }
 
+    /// The same, once for each Idempotency-Key and body.
+    ///
+    /// # Errors
+    /// [`ManageError::Reused`] for the same key with another body.
+    pub async fn add_approver_once(
+        &self,
+        caller: &Caller,
+        name: String,
+        email: Option<String>,
+        request: &RequestKey,
+    ) -> Result<Approver, ManageError> {
+        let approver = self.new_approver(name, email);
+        let key = self.idempotency(caller, "POST /v1/approvers", request);
+        let store = self.store.tenant(caller.tenant());
+        match store.create_approver(&approver, Some(&key)).await? {
+            ApproverOutcome::Stored => Ok(approver),
+            ApproverOutcome::Reused => Err(ManageError::Reused),
+            ApproverOutcome::Repeated(id) => {
+                let wanted = Wanted { approver: Some(id), ..Wanted::default() };
+                let found = store.read(&wanted).await?.approver;
+                found.ok_or_else(|| StoreError::Corrupt("an approver that a key made is gone".into()).into())
+            }
+        }
+    }
+
     /// Adds an approver to a tenant of the local binary's own.
     ///
     /// # Errors
@@ -98,14 +127,13 @@ impl App {
         name: String,
         email: Option<String>,
     ) -> Result<Approver, StoreError> {
-        let approver = Approver {
-            id: ApproverId::new(self.entropy.bits130()),
-            name,
-            email,
-            created_at: self.clock.now(),
-        };
-        self.store.tenant(tenant).create_approver(&approver).await?;
+        let approver = self.new_approver(name, email);
+        self.store.tenant(tenant).create_approver(&approver, None).await?;
         Ok(approver)
+    }
+
+    fn new_approver(&self, name: String, email: Option<String>) -> Approver {
+        Approver { id: ApproverId::new(self.entropy.bits130()), name, email, created_at: self.clock.now() }
     }
 
     /// The caller's approvers.

@@ -70,11 +70,19 @@ impl fmt::Debug for Smtp {
     }
 }
 
+/// Replies about our sign-in: wrong credentials or a mechanism are for an operator to repair, and say nothing of the
+/// mail or of who is to get it.
+const SIGN_IN_REPLIES: [&str; 4] = ["530", "534", "535", "538"];
+
 /// What `error` means for the delivery. Its own text is dropped: servers repeat the address in their replies.
 fn verdict(error: &smtp::Error) -> SendError {
     match error.status() {
-        Some(code) if error.is_permanent() => SendError::Refused(format!("the mail server replied {code}")),
-        Some(code) => SendError::Retry(format!("the mail server replied {code}")),
+        Some(code) => {
+            let code = code.to_string();
+            let text = format!("the mail server replied {code}");
+            let of_mail = error.is_permanent() && !SIGN_IN_REPLIES.contains(&code.as_str());
+            if of_mail { SendError::Refused(text) } else { SendError::Retry(text) }
+        }
         None => SendError::Retry(category(error).to_owned()),
     }
 }

@@ -38,6 +38,8 @@ pub const RESPOND_RETRY_BUDGET: Duration = Duration::from_secs(5);
 pub const RETENTION_DEFAULT: Duration = Duration::from_hours(30 * 24);
 /// An ask token that names no life of its own.
 pub const ASK_TOKEN_TTL_DEFAULT: Duration = Duration::from_hours(30 * 24);
+/// How long an Idempotency-Key of something else than a question is remembered: a day, and an hour of grace.
+pub const IDEMPOTENCY_MEMORY: Duration = Duration::from_hours(25);
 /// Open questions in one session.
 pub const MAX_OPEN_PER_SESSION: usize = 5;
 /// Ask tokens of one session that are kept beside each other.

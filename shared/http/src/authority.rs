@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::Http;
 use crate::body;
 use crate::error::ApiError;
+use crate::path::Path;
 
 impl FromRef<Http> for App {
     fn from_ref(http: &Http) -> Self {
@@ -52,8 +53,7 @@ impl FromRequestParts<Http> for Asker {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
-        let path = Path::<Vec<(String, String)>>::from_request_parts(parts, http).await;
-        let Path(params) = path.map_err(|_| ApiError::not_found())?;
+        let Path(params) = Path::<Vec<(String, String)>>::from_request_parts(parts, http).await?;
         let token = params.iter().find(|(name, _)| name == "token").map(|(_, token)| token.as_str());
         let opened = token.and_then(|token| http.app.open_ask_token(token));
         opened.map(Self).ok_or_else(ApiError::unauthenticated)

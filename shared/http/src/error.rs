@@ -241,10 +241,7 @@ impl From<CreateError> for ApiError {
                 Self::new(unprocessable, "unknown_session", "Unknown session", detail)
                     .with(|face| face.violations = vec![violation])
             }
-            CreateError::Reused => {
-                let detail = "This id was used before with another body. Use a new id for a new question.";
-                Self::new(unprocessable, "idempotency_key_reused", "The id was used before", detail)
-            }
+            CreateError::Reused => key_reused(),
             CreateError::TenantSuspended => {
                 let detail =
                     "This tenant is suspended: it may not ask. Nobody was asked. Tell your operator.";
@@ -334,6 +331,12 @@ fn already_settled(winner: &Elicitation) -> ApiError {
         .with(|face| face.winner = Some(Winner::of(&winner.stored)))
 }
 
+fn key_reused() -> ApiError {
+    let detail = "This Idempotency-Key was used before with another body. Use a new key for a new request.";
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    ApiError::new(status, "idempotency_key_reused", "The Idempotency-Key was used before", detail)
+}
+
 fn archived() -> ApiError {
     let detail = "The session is archived. Create another one under a new name.";
     ApiError::new(StatusCode::CONFLICT, "session_archived", "The session is archived", detail)
@@ -348,6 +351,7 @@ impl From<SessionError> for ApiError {
                 Self::new(StatusCode::CONFLICT, "session_name_taken", "The name is taken", detail)
             }
             SessionError::Archived => archived(),
+            SessionError::Reused => key_reused(),
             SessionError::TooManyTokens => {
                 let detail = format!("{error}. Revoke one first.");
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "too_many_tokens", "Too many ask tokens", detail)
@@ -373,6 +377,7 @@ impl From<ManageError> for ApiError {
                 let detail = "There is a tenant of this name already. Choose another name.";
                 Self::new(StatusCode::CONFLICT, "tenant_exists", "The tenant exists", detail)
             }
+            ManageError::Reused => key_reused(),
             ManageError::Store(error) => error.into(),
         }
     }

@@ -7,6 +7,7 @@ pub mod authority;
 pub mod body;
 pub mod error;
 mod middleware;
+mod path;
 pub mod routes;
 
 use std::sync::Arc;

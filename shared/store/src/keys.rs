@@ -93,6 +93,11 @@ impl Keys {
         self.key("APPROVERS", id.to_string())
     }
 
+    /// An Idempotency-Key of something else than a question.
+    pub fn idempotency(&self, id: Sha256) -> Key {
+        self.key(&format!("I#{}", id.hex()), "KEY")
+    }
+
     /// An entry of the audit log.
     pub fn audit(&self, at: Timestamp, id: ElicitationId) -> Key {
         let day = &at.to_string()[..10];
@@ -202,6 +207,7 @@ mod tests {
             keys().tenant_row().pk,
             keys().api_key(ApiKeyId::new(Bits130::from_bytes([1; 17]))).pk,
             keys().approver(approver).pk,
+            keys().idempotency(Sha256::of(b"")).pk,
             keys().audit(Timestamp::from_millis(0), elicitation()).pk,
             keys().pending_list(3),
             keys().session_list(SessionId::new(Bits130::from_bytes([1; 17]))),

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use countersign_app::ports::{StoreError, TenantStore};
 use countersign_app::records::{
-    Approver, AttemptEnd, CreateOutcome, KeyRecord, NewElicitation, Planned, Rows, Settled, Settlement,
-    Tenant, Wanted,
+    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, Idempotency, KeyRecord, NewElicitation, Planned,
+    Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
 };
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
@@ -78,8 +78,12 @@ impl TenantStore for TenantRows {
         self.list_session(session, after.as_deref(), limit).await
     }
 
-    async fn create_session(&self, session: &Session) -> Result<Option<Session>, StoreError> {
-        self.put_session(session).await
+    async fn create_session(
+        &self,
+        session: &Session,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<SessionOutcome, StoreError> {
+        self.put_session(session, idempotency).await
     }
 
     async fn add_token(
@@ -111,8 +115,12 @@ impl TenantStore for TenantRows {
         self.put_tenant(tenant, key).await
     }
 
-    async fn create_approver(&self, approver: &Approver) -> Result<(), StoreError> {
-        self.put_approver(approver).await
+    async fn create_approver(
+        &self,
+        approver: &Approver,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<ApproverOutcome, StoreError> {
+        self.put_approver(approver, idempotency).await
     }
 
     async fn plan(&self, elicitation: &Elicitation, planned: &Planned) -> Result<bool, StoreError> {

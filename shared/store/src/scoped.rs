@@ -39,6 +39,11 @@ impl DynamoStore {
         TenantRows { store: self.clone(), keys: Keys::new(tenant.clone()) }
     }
 
+    /// The present.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     /// A budget that begins now, for calls whose caller names none.
     pub(crate) fn budget(&self) -> Budget {
         Budget { started: self.clock.now(), total: RESPOND_RETRY_BUDGET }

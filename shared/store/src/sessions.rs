@@ -1,24 +1,30 @@
 //! Writing sessions.
 
 use countersign_app::ports::StoreError;
+use countersign_app::records::{Idempotency, SessionOutcome};
 use countersign_core::id::{AskTokenId, ElicitationId, SessionId};
 use countersign_core::session::{Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
+use crate::idempotency::{Earlier, earlier};
 use crate::rows::{number, read_session, session_item, time, token_map};
 use crate::scoped::{TenantRows, trouble};
-use crate::table::{TableError, Write};
+use crate::table::{Failed, TableError, Write};
 
 impl TenantRows {
-    /// `None` where this call stored it, or an earlier attempt of this call did: its first token tells.
-    pub(crate) async fn put_session(&self, session: &Session) -> Result<Option<Session>, StoreError> {
-        let write = Write::put(session_item(&self.keys, session)).when_new();
-        let Some(reasons) = self.repeated(&write).await? else { return Ok(None) };
-        let failed = reasons.into_iter().next().flatten().unwrap_or_default();
-        let found = read_session(&failed.item)?;
-        let own = session.tokens.first().map(|token| token.id);
-        let is_ours = own.is_some_and(|id| found.tokens.iter().any(|token| token.id == id));
-        Ok(Some(found).filter(|_| !is_ours))
+    pub(crate) async fn put_session(
+        &self,
+        session: &Session,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<SessionOutcome, StoreError> {
+        let mut writes = vec![Write::put(session_item(&self.keys, session)).when_new()];
+        writes.extend(idempotency.map(|key| self.idempotency_write(key, &session.id.to_string())));
+        let table = &self.store.table;
+        match self.store.retrying(self.store.budget(), || table.transact(&writes)).await {
+            Ok(()) => Ok(SessionOutcome::Stored),
+            Err(TableError::Condition(reasons)) => met(session, idempotency, &reasons),
+            Err(error) => Err(trouble(error)),
+        }
     }
 
     pub(crate) async fn put_token(
@@ -64,15 +70,38 @@ impl TenantRows {
     }
 
     /// A write that may be repeated; what its condition found where it did not hold.
-    pub(crate) async fn repeated(
-        &self,
-        write: &Write,
-    ) -> Result<Option<Vec<Option<crate::table::Failed>>>, StoreError> {
+    pub(crate) async fn repeated(&self, write: &Write) -> Result<Option<Vec<Option<Failed>>>, StoreError> {
         let table = &self.store.table;
         match self.store.retrying(self.store.budget(), || table.write(write)).await {
             Ok(()) => Ok(None),
             Err(TableError::Condition(reasons)) => Ok(Some(reasons)),
             Err(error) => Err(trouble(error)),
         }
+    }
+}
+
+/// What the create of a session met: itself after a lost answer, an earlier request of its key, or its name.
+fn met(
+    session: &Session,
+    idempotency: Option<&Idempotency>,
+    reasons: &[Option<Failed>],
+) -> Result<SessionOutcome, StoreError> {
+    let failed = |index: usize| reasons.get(index).and_then(Option::as_ref);
+    let found = failed(0).map(|failed| read_session(&failed.item)).transpose()?;
+    let own = session.tokens.first().map(|token| token.id);
+    let is_ours = |found: &Session| own.is_some_and(|id| found.tokens.iter().any(|token| token.id == id));
+    if found.as_ref().is_some_and(is_ours) {
+        return Ok(SessionOutcome::Stored);
+    }
+    match (idempotency.zip(failed(1)), found) {
+        (Some((key, failed)), _) => match earlier(key, failed)? {
+            Earlier::Made(id) => {
+                let id = id.parse().map_err(|_| StoreError::Corrupt("idempotency: object".into()))?;
+                Ok(SessionOutcome::Repeated(id))
+            }
+            Earlier::Other => Ok(SessionOutcome::Reused),
+        },
+        (None, Some(found)) => Ok(SessionOutcome::Exists(Box::new(found))),
+        (None, None) => Err(StoreError::Corrupt("a session failed on no condition of its own".into())),
     }
 }

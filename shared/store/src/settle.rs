@@ -27,17 +27,13 @@ impl TenantRows {
         settlement: &Settlement,
         budget: Budget,
     ) -> Result<Settled, StoreError> {
-        let state = self.state_write(elicitation.id, settlement);
         let session = self.session_write(elicitation, settlement);
         let has_session = session.is_some();
-        let with_session: Vec<_> = [state.clone()]
-            .into_iter()
-            .chain(session)
-            .chain(self.audit_write(elicitation, settlement))
-            .collect();
-        match self.try_settle(&with_session, budget).await? {
+        let with_session: Vec<_> =
+            session.into_iter().chain(self.audit_write(elicitation, settlement)).collect();
+        match self.try_settle(elicitation.id, settlement, &with_session, budget).await? {
             Attempt::Failed(reasons) if unmet(&reasons, 0).is_none() && has_session => {
-                self.settle_past_session(elicitation, settlement, state, &reasons, budget).await
+                self.settle_past_session(elicitation, settlement, &reasons, budget).await
             }
             attempt => attempt.settled(),
         }
@@ -48,7 +44,6 @@ impl TenantRows {
         &self,
         elicitation: &Elicitation,
         settlement: &Settlement,
-        state: Write,
         reasons: &[Option<Failed>],
         budget: Budget,
     ) -> Result<Settled, StoreError> {
@@ -56,21 +51,33 @@ impl TenantRows {
         if !is_gone {
             return Ok(Settled::SessionMoved);
         }
-        let writes: Vec<_> = [state].into_iter().chain(self.audit_write(elicitation, settlement)).collect();
-        self.try_settle(&writes, budget).await?.settled()
+        let audit: Vec<_> = self.audit_write(elicitation, settlement).into_iter().collect();
+        self.try_settle(elicitation.id, settlement, &audit, budget).await?.settled()
     }
 
-    async fn try_settle(&self, writes: &[Write], budget: Budget) -> Result<Attempt, StoreError> {
-        let table = &self.store.table;
+    /// `beside` is what is written in the same transaction.
+    async fn try_settle(
+        &self,
+        id: ElicitationId,
+        settlement: &Settlement,
+        beside: &[Write],
+        budget: Budget,
+    ) -> Result<Attempt, StoreError> {
+        let attempt = || async {
+            // The deadline must lie ahead at every attempt, however long those before it took.
+            let state = self.state_write(id, settlement, self.store.now());
+            let writes: Vec<_> = [state].into_iter().chain(beside.iter().cloned()).collect();
+            self.store.table.transact(&writes).await
+        };
         // A repeat after a lost answer finds the question ended, by itself: the use-case compares.
-        match self.store.retrying(budget, || table.transact(writes)).await {
+        match self.store.retrying(budget, attempt).await {
             Ok(()) => Ok(Attempt::Done),
             Err(TableError::Condition(reasons)) => Ok(Attempt::Failed(reasons)),
             Err(error) => Err(trouble(error)),
         }
     }
 
-    fn state_write(&self, id: ElicitationId, settlement: &Settlement) -> Write {
+    fn state_write(&self, id: ElicitationId, settlement: &Settlement, now: Timestamp) -> Write {
         let key = self.keys.state(id);
         let over = "REMOVE #due_pk, #due_sk, #list_pk, #list_sk, #hold_until";
         // An asker that was told of the end must not hear another one after a clock has stepped back.
@@ -78,19 +85,21 @@ impl TenantRows {
         let write = match settlement {
             Settlement::Decided(decision) => {
                 decided(Write::update(key, format!("{} {over}", decided_set(decision))), decision)
-                    .when(format!("{untold} AND #decide_by > :at"))
+                    .value(":now", time(now.max(decision.at)))
+                    .when(format!("{untold} AND #decide_by > :now"))
             }
             Settlement::Withdrawn { at } => {
                 Write::update(key, format!("SET #status = :status, #ended_at = :at {over}"))
                     .value(":status", text(STATUS_WITHDRAWN))
                     .value(":at", time(*at))
-                    .when(format!("{untold} AND #expires_at > :at"))
+                    .value(":now", time(now.max(*at)))
+                    .when(format!("{untold} AND #expires_at > :now"))
             }
-            Settlement::Expired { cause, now, .. } => {
+            Settlement::Expired { cause, now: noticed, .. } => {
                 Write::update(key, format!("SET #status = :status, #cause = :cause {over}"))
                     .value(":status", text(STATUS_EXPIRED))
                     .value(":cause", text(ExpiryCause::word(*cause)))
-                    .value(":now", time(*now))
+                    .value(":now", time(*noticed))
                     .when("#status = :pending AND #expires_at <= :now")
             }
         };

@@ -45,6 +45,7 @@ impl Reply {
 
     /// The same, if the status is `want`.
     #[track_caller]
+    #[expect(clippy::return_self_not_must_use, reason = "the assertion is enough")]
     pub fn expect(self, want: u16) -> Self {
         assert_eq!(self.status.as_u16(), want, "{}", String::from_utf8_lossy(&self.bytes));
         self

@@ -16,7 +16,7 @@ use crate::fixtures::{
 use crate::native::{self, DeliveryView, Page, View, Winner};
 use crate::problem::Problem;
 use crate::rejected::{INVALID_REQUEST, Rejected};
-use crate::session::{Env, Gate, SessionCreated, SessionView, TokenGrant};
+use crate::session::{Env, Gate, SessionCreated, SessionRepeated, SessionView, TokenGrant};
 use crate::{fallback, hint};
 
 #[track_caller]
@@ -115,6 +115,7 @@ fn sessions() {
     let env = Env::new(url.clone(), url, Duration::from_hours(1), session().id);
     let grant = TokenGrant { token: "cst_TOKEN", id: session().tokens[0].id };
     check("session_created", &SessionCreated::of(&session(), grant, env, Gate::Working, now));
+    check("session_repeated", &SessionRepeated::of(&session(), Gate::Working, now));
     check("session_view", &SessionView::of(&session(), Some(after(4)), Gate::Working, now));
     let mut archived = session();
     archived.archived_at = Some(after(5));

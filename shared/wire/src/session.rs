@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 pub use env::{Env, McpEnv};
 pub use guidance::{Gate, guidance};
-pub use view::{SessionCreated, SessionView, TokenGrant};
+pub use view::{SessionCreated, SessionRepeated, SessionView, TokenGrant};
 
 use crate::fields::{Faults, Fields, TextRule};
 use crate::limits::{ASK_TOKEN_TTL_SECONDS, SESSION_TTL_SECONDS, THREAD_CHARS, TITLE_CHARS};

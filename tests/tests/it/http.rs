@@ -188,6 +188,37 @@ async fn an_idempotent_create_is_one_question_and_another_body_is_refused() {
 }
 
 #[tokio::test]
+async fn an_idempotent_session_is_one_session_whose_token_is_shown_once() {
+    let web = Web::start().await;
+    let post = |path: &str, body: Value| {
+        Request::post(path)
+            .header("authorization", format!("Bearer {}", web.key))
+            .header("idempotency-key", "k")
+            .body(Body::from(body.to_string()))
+            .unwrap()
+    };
+    let first = web.send(post("/v1/sessions", json!({"title": "a"}))).await.expect(201).json();
+    let again = web.send(post("/v1/sessions", json!({"title": "a"}))).await.expect(201).json();
+    assert_eq!(first["id"], again["id"]);
+    assert_eq!((again["secret_omitted"].as_bool(), again.get("ask_token")), (Some(true), None));
+    let other = web.send(post("/v1/sessions", json!({"title": "b"}))).await.expect(422).json();
+    assert_eq!(other["code"], "idempotency_key_reused");
+    let bo = json!({"name": "Bo", "email": "bo@example.com"});
+    let one = web.send(post("/v1/approvers", bo.clone())).await.expect(201).json();
+    assert_eq!(one, web.send(post("/v1/approvers", bo)).await.expect(201).json());
+    web.send(post("/v1/approvers", json!({"name": "Al"}))).await.expect(422);
+    let all = web.api("GET", "/v1/approvers", Value::Null).await.expect(200).json();
+    assert_eq!(all["approvers"].as_array().unwrap().len(), 2, "the first one and Bo");
+}
+
+#[tokio::test]
+async fn a_path_that_cannot_be_read_is_an_unknown_path() {
+    let web = Web::start().await;
+    let odd = web.api("GET", "/v1/elicitations/%ff", Value::Null).await.expect(404);
+    assert_eq!(odd.json()["code"], "not_found");
+}
+
+#[tokio::test]
 async fn a_replay_is_answered_even_where_a_new_question_would_be_refused() {
     let web = Web::start().await;
     let (_, path) = web.session().await;

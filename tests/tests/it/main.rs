@@ -3,4 +3,10 @@
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod model;
+#[cfg(test)]
+mod mutants;
+#[cfg(test)]
+mod racing;
+#[cfg(test)]
 mod round_trip;

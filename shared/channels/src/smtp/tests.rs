@@ -69,10 +69,16 @@ async fn a_transient_or_odd_reply_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_refused_sign_in_names_no_credential() {
-    let oddity = Oddity::Replies("AUTH", "535 wrong password hunter2 for agnes");
-    let error = sent(oddity, "agnes:hunter2@", SEND_LIMIT).await.unwrap_err();
-    assert_eq!(error, SendError::Refused("the mail server replied 535".to_owned()));
+async fn a_refused_sign_in_is_tried_again_and_names_no_credential() {
+    for (at, line) in [
+        ("AUTH", "535 wrong password hunter2 for agnes"),
+        ("AUTH", "534 5.7.9 an application password is needed"),
+        ("AUTH", "538 5.7.11 only over TLS"),
+        ("MAIL", "530 5.7.0 sign in first"),
+    ] {
+        let error = sent(Oddity::Replies(at, line), "agnes:hunter2@", SEND_LIMIT).await.unwrap_err();
+        assert_eq!(error, SendError::Retry(format!("the mail server replied {}", &line[..3])), "{line}");
+    }
 }
 
 #[tokio::test]

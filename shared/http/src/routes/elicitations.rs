@@ -3,24 +3,28 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use countersign_app::App;
 use countersign_app::create::CreateError;
+use countersign_app::idempotency::RequestKey;
 use countersign_app::list::{Filter, PAGE_DEFAULT, PAGE_MAX};
 use countersign_app::respond::{Pressed, Response};
 use countersign_app::sessions::session_id;
 use countersign_core::ask::RetryKey;
 use countersign_core::credential::Scope;
 use countersign_core::id::{ElicitationId, Front, IdempotencyKey};
+use countersign_core::json::Sha256;
 use countersign_core::limits::WAIT_MAX;
 use countersign_wire::native::{CreateBody, Created, DeliveryView, Page, RespondBody, View};
 use countersign_wire::submitted::{Action, Submitted};
+use serde_json::{Map, Value};
 
 use super::query::Query;
 use crate::authority::{Ask, Decider, Key, NativeAsking, Read};
 use crate::body::AskingBody;
 use crate::error::ApiError;
+use crate::path::Path;
 
 /// `POST /v1/elicitations`
 pub(super) async fn create(
@@ -41,12 +45,21 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(Created::of(view, routes, None))))
 }
 
-pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let key = value.to_str().ok().and_then(|text| text.parse().ok());
     key.map(Some).ok_or_else(|| {
         ApiError::invalid("", "the Idempotency-Key header must be 1 to 255 printable characters")
     })
+}
+
+/// The Idempotency-Key and the hash of the body that it came with.
+pub(super) fn request_key(
+    headers: &HeaderMap,
+    body: &Map<String, Value>,
+) -> Result<Option<RequestKey>, ApiError> {
+    let request_sha256 = Sha256::of_json(&Value::Object(body.clone()));
+    Ok(idempotency_key(headers)?.map(|key| RequestKey { key, request_sha256 }))
 }
 
 /// `GET /v1/elicitations/{id}`

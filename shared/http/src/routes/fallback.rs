@@ -1,7 +1,7 @@
 //! The fallback protocol (PROTOCOL.md section 1).
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_app::App;
 use countersign_app::create::Created;
@@ -14,6 +14,7 @@ use super::elicitations::response_of;
 use crate::authority::{Asker, Decider, FallbackKeyAsking, Poller, TokenAsking};
 use crate::body::AskingBody;
 use crate::error::ApiError;
+use crate::path::Path;
 
 type CreatedAnswer = (StatusCode, Json<fallback::Created>);
 

@@ -1,11 +1,13 @@
 //! Where the link of a notice leads. It reads nothing, changes nothing and grants nothing: it says how to answer.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_FRAME_OPTIONS};
 use axum::response::{IntoResponse, Response};
 use countersign_app::App;
 use countersign_core::id::{Reference, TenantId};
+
+use crate::path::Path;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";

@@ -1,16 +1,20 @@
 //! Sessions (PROTOCOL.md section 2.1).
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use countersign_app::App;
-use countersign_app::sessions::{Opened, SessionSeen, SessionWish};
-use countersign_wire::session::{Env, Gate, SessionBody, SessionCreated, SessionView, TokenBody, TokenGrant};
+use countersign_app::sessions::{Opened, Opening, SessionSeen, SessionWish};
+use countersign_wire::session::{
+    Env, Gate, SessionBody, SessionCreated, SessionRepeated, SessionView, TokenBody, TokenGrant,
+};
 
-use super::elicitations::idempotency_key;
+use super::elicitations::request_key;
 use crate::authority::{Ask, Drive, Key, Look};
 use crate::body::ManagingBody;
 use crate::error::ApiError;
+use crate::path::Path;
 
 /// `POST /v1/sessions`
 pub(super) async fn open(
@@ -18,7 +22,8 @@ pub(super) async fn open(
     Key { caller, .. }: Key<Ask>,
     headers: HeaderMap,
     ManagingBody(body): ManagingBody,
-) -> Result<(StatusCode, Json<SessionCreated>), ApiError> {
+) -> Result<Response, ApiError> {
+    let key = request_key(&headers, &body)?;
     let body = SessionBody::read(&body)?;
     let wish = SessionWish {
         name: body.name,
@@ -26,11 +31,21 @@ pub(super) async fn open(
         surface: body.surface,
         default_ttl: body.default_ttl,
         token_ttl: body.ask_token_ttl,
-        idempotency_key: idempotency_key(&headers)?,
     };
-    let opened = app.open_session(&caller, wish).await?;
-    let status = if opened.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(created(&app, &opened))))
+    let opening = match &key {
+        Some(key) => app.open_session_once(&caller, wish, key).await?,
+        None => Opening::Opened(Box::new(app.open_session(&caller, wish).await?)),
+    };
+    match opening {
+        Opening::Opened(opened) => {
+            let status = if opened.is_new { StatusCode::CREATED } else { StatusCode::OK };
+            Ok((status, Json(created(&app, &opened))).into_response())
+        }
+        Opening::Repeated(seen) => {
+            let again = SessionRepeated::of(&seen.session, Gate::Working, seen.now);
+            Ok((StatusCode::CREATED, Json(again)).into_response())
+        }
+    }
 }
 
 /// `POST /v1/sessions/{session}/tokens`

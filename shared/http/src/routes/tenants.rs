@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use countersign_app::App;
 use countersign_app::records::Approver;
 use countersign_core::id::TenantId;
@@ -10,6 +10,7 @@ use countersign_wire::manage::{
     ApproverBody, ApproverPage, ApproverView, TenantBody, TenantCreated, TenantPage,
 };
 
+use super::elicitations::request_key;
 use crate::authority::{ByOperator, Key, Manage};
 use crate::body::ManagingBody;
 use crate::error::ApiError;
@@ -39,10 +40,15 @@ pub(super) async fn list(
 pub(super) async fn add_approver(
     State(app): State<App>,
     Key { caller, .. }: Key<Manage>,
+    headers: HeaderMap,
     ManagingBody(body): ManagingBody,
 ) -> Result<(StatusCode, Json<ApproverView>), ApiError> {
+    let key = request_key(&headers, &body)?;
     let wanted = ApproverBody::read(&body)?;
-    let approver = app.add_approver(&caller, wanted.name, wanted.email).await?;
+    let approver = match &key {
+        Some(key) => app.add_approver_once(&caller, wanted.name, wanted.email, key).await?,
+        None => app.add_approver(&caller, wanted.name, wanted.email).await?,
+    };
     Ok((StatusCode::CREATED, Json(view(&approver))))
 }
 

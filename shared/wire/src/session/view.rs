@@ -46,6 +46,29 @@ impl SessionCreated {
     }
 }
 
+/// The answer to a repeated create of a session: the same session, without the token that was shown then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionRepeated {
+    id: String,
+    name: String,
+    status: &'static str,
+    secret_omitted: bool,
+    guidance: &'static str,
+}
+
+impl SessionRepeated {
+    /// The session at `now`.
+    pub fn of(session: &Session, gate: Gate, now: Timestamp) -> Self {
+        Self {
+            id: session.id.to_string(),
+            name: session.name.to_string(),
+            status: session.status_at(now).word(),
+            secret_omitted: true,
+            guidance: guidance(gate),
+        }
+    }
+}
+
 /// The answer to a read of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionView {

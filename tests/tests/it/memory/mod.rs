@@ -39,20 +39,20 @@ impl MemoryTable {
         if reasons.iter().any(Option::is_some) {
             return Err(TableError::Condition(reasons));
         }
-        let mut next = rows.clone();
+        let mut next = Vec::new();
         for write in writes {
             let place = place(write)?;
             let item = match &write.action {
                 Action::Put(item) => item.clone(),
                 Action::Update(key, update) => {
-                    let mut item = next.get(&place).cloned().unwrap_or_else(|| bare(key));
+                    let mut item = rows.get(&place).cloned().unwrap_or_else(|| bare(key));
                     expression::update(update, &mut item, &write.values)?;
                     item
                 }
             };
-            next.insert(place, item);
+            next.push((place, item));
         }
-        *rows = next;
+        rows.extend(next);
         Ok(())
     }
 }
@@ -88,6 +88,10 @@ impl Table for MemoryTable {
             }
         }
         found.sort_by(|(left, _), (right, _)| left.cmp(right));
+        if let Some(index) = query.index {
+            let keys = ["PK", "SK", &format!("{index}_pk"), &format!("{index}_sk")];
+            found.iter_mut().for_each(|(_, item)| item.retain(|name, _| keys.contains(&name.as_str())));
+        }
         Ok(found.into_iter().map(|(_, item)| item).take(query.limit.unwrap_or(usize::MAX)).collect())
     }
 }

@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::AttributeValue;
+use countersign_embedded::engine::Engine;
 use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
 
 /// A table and its twin.
 pub(crate) struct Twins {
+    /// The table, whose answers are given.
     pub(crate) first: Arc<dyn Table>,
+    /// Its twin.
     pub(crate) second: Arc<dyn Table>,
+    /// What lies behind the first.
+    #[expect(dead_code, reason = "kept for as long as the table")]
+    pub(crate) engine: Engine,
 }
 
 #[async_trait]

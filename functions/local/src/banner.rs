@@ -1,0 +1,170 @@
+//! What the terminal shows at the start.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use countersign_wire::session::Env;
+
+/// Shows `text` and a line end. Standard output may be gone, as behind `| head`: no reason to stop serving.
+pub(crate) fn say(text: &str) {
+    drop(writeln!(io::stdout().lock(), "{text}"));
+}
+
+/// What the banner tells. No `Debug`: most of it is secret.
+pub(crate) struct Banner {
+    /// Where the socket listens.
+    pub(crate) listens_at: String,
+    /// Where askers and people reach the server.
+    pub(crate) base_url: String,
+    /// The data folder; `None` in memory.
+    pub(crate) folder: Option<PathBuf>,
+    /// Mail leaves this machine.
+    pub(crate) mail_is_sent: bool,
+    /// The developer's hooks are on.
+    pub(crate) dev_hooks: bool,
+    /// The variables were not shown before, or have changed.
+    pub(crate) is_first: bool,
+    /// The demo tenant's key.
+    pub(crate) api_key: String,
+    /// Where the demo session's questions are asked, below a base URL.
+    pub(crate) ask_path: String,
+    /// The five variables.
+    pub(crate) env: Env,
+}
+
+impl Banner {
+    /// The whole text: long at first, short ever after.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.places();
+        text.push_str(&self.variables());
+        if self.is_first {
+            text.push_str(&self.example());
+        }
+        text
+    }
+
+    fn places(&self) -> String {
+        let mut text = format!("Countersign listens on {}, for this machine only.\n", self.listens_at);
+        let mut line = |label: &str, what: &str| {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  {label:<7} {what}");
+        };
+        if self.base_url != self.listens_at {
+            line("reached", &format!("at {}, as COUNTERSIGN_BASE_URL says", self.base_url));
+        }
+        let folder = self.folder.as_ref().map(|folder| folder.display());
+        match &folder {
+            Some(folder) => line("data", &format!("{folder} (the keys: {folder}/credentials.json)")),
+            None => line("data", "in memory, forgotten at the end"),
+        }
+        match &folder {
+            _ if self.mail_is_sent => line("mail", "sent through the server of COUNTERSIGN_SMTP_URL"),
+            Some(folder) => line("mail", &format!("stays here: in {folder}/outbox, and one line each below")),
+            None => line("mail", "stays here: one line each below"),
+        }
+        if self.dev_hooks {
+            line("hooks", "on: anybody on this machine may move the clock and break the store");
+        }
+        text
+    }
+
+    fn variables(&self) -> String {
+        let mut text = String::from("\nFor a tool server whose calls a person is to approve:\n\n");
+        for (name, value) in self.env.entries() {
+            let _ = writeln!(text, "  export {name}={}", quoted(value));
+        }
+        text
+    }
+
+    fn example(&self) -> String {
+        let questions = quoted(&format!("{}{}", self.listens_at, self.ask_path));
+        let question = quoted(&format!("{}{}/try-1", self.listens_at, self.ask_path));
+        let answer = quoted(&format!("{}/api/v1/elicitations/try-1/respond", self.listens_at));
+        let key = quoted(&format!("Authorization: Bearer {}", self.api_key));
+        format!(
+            r#"
+Whoever has these URLs can ask in this session, and cannot answer.
+
+To try it, ask as the agent, answer as the person, and see what the agent learns:
+
+  curl -sS {questions} \
+    -H 'Content-Type: application/json' \
+    -d '{{"message": "Send the e-mail?", "_meta": {{"com.pulsemcp/request-id": "try-1"}}}}'
+
+  curl -sS -X PATCH {answer} \
+    -H {key} \
+    -H 'Content-Type: application/json' \
+    -d '{{"action_type": "accept"}}'
+
+  curl -sS {question}
+
+Ctrl-C ends it.
+"#
+        )
+    }
+}
+
+/// `text` as one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use countersign_core::id::{Bits130, SessionId};
+
+    use super::*;
+
+    fn banner() -> Banner {
+        let session = SessionId::new(Bits130::from_bytes([1; 17]));
+        let ask = "http://127.0.0.1:8787/t/cst_x/api/v1/elicitations";
+        Banner {
+            listens_at: "http://127.0.0.1:8787".into(),
+            base_url: "http://127.0.0.1:8787".into(),
+            folder: Some("./.countersign".into()),
+            mail_is_sent: false,
+            dev_hooks: false,
+            is_first: true,
+            api_key: "csk_x".into(),
+            ask_path: "/t/cst_x/api/v1/elicitations".into(),
+            env: Env::new(ask.into(), ask.into(), Duration::from_hours(1), session),
+        }
+    }
+
+    #[test]
+    fn the_first_one_has_variables_and_an_example() {
+        let text = banner().text();
+        assert!(text.contains("\n  export ELICITATION_TTL_MS='3600000'\n"), "{text}");
+        assert!(
+            text.contains("curl -sS 'http://127.0.0.1:8787/t/cst_x/api/v1/elicitations/try-1'"),
+            "{text}"
+        );
+        assert!(text.contains("in ./.countersign/outbox"), "{text}");
+        assert!(!text.contains("hooks") && !text.contains("reached"), "{text}");
+    }
+
+    #[test]
+    fn a_later_one_is_short_and_shows_no_key() {
+        let text = Banner { is_first: false, ..banner() }.text();
+        assert!(text.lines().count() <= 12, "{text}");
+        assert!(text.contains("export ELICITATION_REQUEST_URL") && !text.contains("csk_x"), "{text}");
+    }
+
+    #[test]
+    fn it_tells_what_is_so() {
+        let base_url = "https://ask.example.com".to_owned();
+        let sent = Banner { mail_is_sent: true, dev_hooks: true, base_url, ..banner() }.text();
+        assert!(sent.contains("COUNTERSIGN_SMTP_URL") && !sent.contains("outbox"), "{sent}");
+        assert!(sent.contains("hooks") && sent.contains("at https://ask.example.com"), "{sent}");
+        let forgotten = Banner { folder: None, ..banner() }.text();
+        assert!(forgotten.contains("in memory") && !forgotten.contains("outbox"), "{forgotten}");
+    }
+
+    #[test]
+    fn a_quote_in_a_url_stays_inside_its_word() {
+        assert_eq!(quoted("a'b"), r"'a'\''b'");
+    }
+}

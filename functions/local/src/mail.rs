@@ -1,0 +1,55 @@
+//! Where mail goes: to the outbox on this machine, or to a mail server if one is configured.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use countersign_app::ports::{Channel, Clock};
+use countersign_channels::{Outbox, OutboxMessage, Smtp};
+use countersign_runtime::Config;
+
+use crate::banner::say;
+
+/// The one channel of the local server.
+#[derive(Clone)]
+pub(crate) enum Mail {
+    /// Stays on this machine.
+    Outbox(Arc<Outbox>),
+    /// Leaves it.
+    Smtp(Arc<Smtp>),
+}
+
+impl Mail {
+    /// The mail server of `config` if it names one, else an outbox, in `folder` if there is one.
+    pub(crate) fn of(config: &Config, clock: Arc<dyn Clock>, folder: Option<PathBuf>) -> Self {
+        if let Some(smtp) = &config.smtp {
+            return Self::Smtp(Arc::clone(smtp));
+        }
+        let outbox = Outbox::new(clock, config.mail_from.clone());
+        let outbox = outbox.on_mail(Box::new(|message| say(&line(message))));
+        Self::Outbox(Arc::new(match folder {
+            Some(folder) => outbox.in_directory(folder),
+            None => outbox,
+        }))
+    }
+
+    /// The channel for the use-cases.
+    pub(crate) fn channel(&self) -> Arc<dyn Channel> {
+        match self {
+            Self::Outbox(outbox) => Arc::clone(outbox) as _,
+            Self::Smtp(smtp) => Arc::clone(smtp) as _,
+        }
+    }
+
+    /// What would have been sent; nothing where it was sent.
+    pub(crate) fn kept(&self) -> Vec<OutboxMessage> {
+        match self {
+            Self::Outbox(outbox) => outbox.messages(),
+            Self::Smtp(_) => vec![],
+        }
+    }
+}
+
+/// A mail for the terminal.
+fn line(message: &OutboxMessage) -> String {
+    format!("mail to {}: {}  {}", message.to, message.subject, message.link)
+}

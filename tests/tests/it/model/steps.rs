@@ -1,0 +1,173 @@
+//! What may happen in a case, and how often.
+
+use std::time::Duration;
+
+use countersign_testkit::crash::Die;
+use proptest::prelude::*;
+
+use super::reference::Slot;
+
+/// Slots of one case; from [`NATIVE_FROM`] on they are native questions, below it fallback ones.
+pub(super) const SLOTS: Slot = 8;
+pub(super) const NATIVE_FROM: Slot = 6;
+
+/// What a person presses.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Press {
+    AcceptTrue,
+    AcceptFalse,
+    AcceptBare,
+    AcceptBad,
+    Decline,
+    Cancel,
+}
+
+/// An instant of a question that is worth being near to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Edge {
+    DecideBy,
+    AskerDeadline,
+    ExpiresAt,
+}
+
+/// One thing that happens.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// With `stale`, on the leave that the last [`Step::Admit`] got.
+    Ask {
+        slot: Slot,
+        body: u8,
+        wait_s: Option<u64>,
+        stale: bool,
+    },
+    /// Somebody is let in, and will ask later.
+    Admit,
+    Poll(Slot),
+    View(Slot),
+    /// With `stale`, on the page that the last [`Step::Look`] showed. With `slow_ms`, the first write is throttled and
+    /// the clock goes on.
+    Respond {
+        slot: Slot,
+        press: Press,
+        stale: bool,
+        slow_ms: Option<u64>,
+    },
+    /// Somebody opens the page of a question, and will answer later.
+    Look(Slot),
+    Withdraw {
+        slot: Slot,
+        slow_ms: Option<u64>,
+    },
+    Archive,
+    Resume,
+    Sweep,
+    Drain,
+    /// What would have made notifying prompt is lost.
+    LoseTriggers,
+    Forward(Duration),
+    /// The clock goes forward to this far before or after an edge, if that lies ahead.
+    Approach(Slot, Edge, i64),
+    Back(Duration),
+}
+
+/// The store call at which the process dies.
+pub(super) type Death = Option<(u32, Die)>;
+
+/// A case: what happens, one after another. Beside the ordinary run of things there are sessions that are crowded, and
+/// single questions whose clock goes to and fro.
+pub(super) fn steps() -> impl Strategy<Value = Vec<(Step, Death)>> {
+    let everything = step(SLOTS, [24, 4, 14, 14, 5, 3, 1, 2, 7, 6, 1, 6, 8, 3]);
+    let crowded = step(SLOTS, [60, 8, 4, 4, 2, 1, 0, 1, 3, 2, 0, 2, 3, 1]);
+    let to_and_fro = step(2, [5, 1, 14, 16, 10, 2, 0, 1, 2, 1, 0, 1, 14, 14]);
+    prop_oneof![
+        2 => case(everything),
+        1 => case(crowded),
+        1 => case(to_and_fro),
+    ]
+}
+
+fn case(step: impl Strategy<Value = Step>) -> impl Strategy<Value = Vec<(Step, Death)>> {
+    let one = (step, death()).prop_map(|one| vec![one]);
+    let moment = prop_oneof![9 => one, 1 => last_moment()];
+    prop::collection::vec(moment, 1..30).prop_map(|moments| moments.concat())
+}
+
+/// Somebody answers in the last seconds, and the table is slow.
+fn last_moment() -> impl Strategy<Value = Vec<(Step, Death)>> {
+    (0..SLOTS, -2_000_i64..0, press(), 1_u64..4_500).prop_map(|(slot, by, press, slow_ms)| {
+        let answer = Step::Respond { slot, press, stale: false, slow_ms: Some(slow_ms) };
+        vec![(Step::Approach(slot, Edge::DecideBy, by), None), (answer, None)]
+    })
+}
+
+fn death() -> impl Strategy<Value = Death> {
+    let die = prop_oneof![Just(Die::Before), Just(Die::After)];
+    let call = prop_oneof![3 => 0_u32..4, 1 => 4_u32..24];
+    prop_oneof![4 => Just(None), 1 => (call, die).prop_map(Some)]
+}
+
+/// One step, on so many slots, with the kinds of steps weighted as listed below.
+fn step(slots: Slot, weights: [u32; 14]) -> impl Strategy<Value = Step> {
+    let slot = || 0..slots;
+    let slow = || prop_oneof![2 => Just(None), 1 => (1_u64..4_500).prop_map(Some)];
+    let withdraw = (slot(), slow()).prop_map(|(slot, slow_ms)| Step::Withdraw { slot, slow_ms });
+    let seconds = prop_oneof![2 => 0_u64..20, 1 => 0_u64..120, 1 => 0_u64..7_200];
+    let edge = prop_oneof![Just(Edge::DecideBy), Just(Edge::AskerDeadline), Just(Edge::ExpiresAt)];
+    let approach =
+        (slot(), edge, -4_500_i64..4_500).prop_map(|(slot, edge, by)| Step::Approach(slot, edge, by));
+    let read = prop_oneof![3 => slot().prop_map(Step::Poll), 1 => slot().prop_map(Step::View)];
+    let kinds = [
+        ask(slots).boxed(),
+        Just(Step::Admit).boxed(),
+        read.boxed(),
+        respond(slots, slow()).boxed(),
+        slot().prop_map(Step::Look).boxed(),
+        withdraw.boxed(),
+        Just(Step::Archive).boxed(),
+        Just(Step::Resume).boxed(),
+        Just(Step::Sweep).boxed(),
+        Just(Step::Drain).boxed(),
+        Just(Step::LoseTriggers).boxed(),
+        seconds.prop_map(|s| Step::Forward(Duration::from_secs(s))).boxed(),
+        approach.boxed(),
+        (1_u64..600_000).prop_map(|ms| Step::Back(Duration::from_millis(ms))).boxed(),
+    ];
+    let weighted = weights.into_iter().zip(kinds).filter(|(weight, _)| *weight > 0);
+    proptest::strategy::Union::new_weighted(weighted.collect())
+}
+
+fn ask(slots: Slot) -> impl Strategy<Value = Step> {
+    let wait_s =
+        prop_oneof![1 => Just(None), 2 => (3_u64..120).prop_map(Some), 1 => (60_u64..3_000).prop_map(Some)];
+    let body = prop_oneof![8 => Just(0_u8), 1 => Just(1)];
+    (0..slots, body, wait_s, stale()).prop_map(|(slot, body, wait_s, stale)| Step::Ask {
+        slot,
+        body,
+        wait_s,
+        stale,
+    })
+}
+
+fn respond(slots: Slot, slow: impl Strategy<Value = Option<u64>>) -> impl Strategy<Value = Step> {
+    (0..slots, press(), stale(), slow).prop_map(|(slot, press, stale, slow_ms)| Step::Respond {
+        slot,
+        press,
+        stale,
+        slow_ms,
+    })
+}
+
+fn stale() -> impl Strategy<Value = bool> {
+    prop_oneof![2 => Just(false), 1 => Just(true)]
+}
+
+fn press() -> impl Strategy<Value = Press> {
+    prop_oneof![
+        Just(Press::AcceptTrue),
+        Just(Press::AcceptFalse),
+        Just(Press::AcceptBare),
+        Just(Press::AcceptBad),
+        Just(Press::Decline),
+        Just(Press::Cancel)
+    ]
+}
