@@ -1,1 +1,3 @@
-//! tests
+//! What the tests share with the binaries that they start.
+
+pub mod probe;

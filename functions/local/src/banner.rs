@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use countersign_wire::session::Env;
+
+use crate::shell::{env_file, quoted};
 
 /// Shows `text` and a line end. Standard output may be gone, as behind `| head`: no reason to stop serving.
 pub(crate) fn say(text: &str) {
@@ -27,8 +29,6 @@ pub(crate) struct Banner {
     pub(crate) is_first: bool,
     /// The demo tenant's key.
     pub(crate) api_key: String,
-    /// Where the demo session's questions are asked, below a base URL.
-    pub(crate) ask_path: String,
     /// The five variables.
     pub(crate) env: Env,
 }
@@ -55,7 +55,9 @@ impl Banner {
         }
         let folder = self.folder.as_ref().map(|folder| folder.display());
         match &folder {
-            Some(folder) => line("data", &format!("{folder} (the keys: {folder}/credentials.json)")),
+            Some(folder) => {
+                line("data", &format!("{folder} (variables in env, and in agent.env for an agent)"));
+            }
             None => line("data", "in memory, forgotten at the end"),
         }
         match &folder {
@@ -78,36 +80,46 @@ impl Banner {
     }
 
     fn example(&self) -> String {
-        let questions = quoted(&format!("{}{}", self.listens_at, self.ask_path));
-        let question = quoted(&format!("{}{}/try-1", self.listens_at, self.ask_path));
-        let answer = quoted(&format!("{}/api/v1/elicitations/try-1/respond", self.listens_at));
-        let key = quoted(&format!("Authorization: Bearer {}", self.api_key));
+        let env = self.folder.as_ref().map(|folder| quoted_path(&env_file(folder)));
+        let set = env.map_or_else(|| self.by_hand(), |file| format!("  . {file}\n"));
         format!(
             r#"
 Whoever has these URLs can ask in this session, and cannot answer.
 
-To try it, ask as the agent, answer as the person, and see what the agent learns:
+To try it, in another terminal: ask as the agent, answer as the person, see what the agent learns.
 
-  curl -sS {questions} \
-    -H 'Content-Type: application/json' \
-    -d '{{"message": "Send the e-mail?", "_meta": {{"com.pulsemcp/request-id": "try-1"}}}}'
+{set}  ID="try-$(date +%s)"
 
-  curl -sS -X PATCH {answer} \
-    -H {key} \
-    -H 'Content-Type: application/json' \
-    -d '{{"action_type": "accept"}}'
+  curl -sS "$ELICITATION_REQUEST_URL" \
+    -d '{{"message": "Send the e-mail?", "_meta": {{"com.pulsemcp/request-id": "'"$ID"'"}}}}'
 
-  curl -sS {question}
+  curl -sS -X PATCH "$COUNTERSIGN_URL/api/v1/elicitations/$ID/respond" \
+    -H "X-API-Key: $COUNTERSIGN_API_KEY" -d '{{"action_type": "accept"}}'
 
-Ctrl-C ends it.
+  curl -sS "$ELICITATION_POLL_URL/$ID"
+
+That terminal now holds a key that can decide: start no agent from it.
+Ctrl-C here ends the server.
 "#
+        )
+    }
+
+    /// Without a folder there is no file to read: the two that are not shown above.
+    fn by_hand(&self) -> String {
+        let (url, key) = (quoted(&self.base_url), quoted(&self.api_key));
+        format!(
+            "  export COUNTERSIGN_URL={url}\n  export COUNTERSIGN_API_KEY={key}\n  # and the five from above\n"
         )
     }
 }
 
-/// `text` as one word of a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// A path as a shell reads it, quoted only where that is needed.
+fn quoted_path(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+    // `. env` would look for a command: a file beside us needs its folder.
+    let text = if text.contains('/') { text } else { format!("./{text}") };
+    if plain { text } else { quoted(&text) }
 }
 
 #[cfg(test)]
@@ -129,7 +141,6 @@ mod tests {
             dev_hooks: false,
             is_first: true,
             api_key: "csk_x".into(),
-            ask_path: "/t/cst_x/api/v1/elicitations".into(),
             env: Env::new(ask.into(), ask.into(), Duration::from_hours(1), session),
         }
     }
@@ -138,10 +149,8 @@ mod tests {
     fn the_first_one_has_variables_and_an_example() {
         let text = banner().text();
         assert!(text.contains("\n  export ELICITATION_TTL_MS='3600000'\n"), "{text}");
-        assert!(
-            text.contains("curl -sS 'http://127.0.0.1:8787/t/cst_x/api/v1/elicitations/try-1'"),
-            "{text}"
-        );
+        assert!(text.contains("\n  . ./.countersign/env\n"), "{text}");
+        assert!(!text.contains("csk_x"), "the key is in the file: {text}");
         assert!(text.contains("in ./.countersign/outbox"), "{text}");
         assert!(!text.contains("hooks") && !text.contains("reached"), "{text}");
     }
@@ -161,10 +170,6 @@ mod tests {
         assert!(sent.contains("hooks") && sent.contains("at https://ask.example.com"), "{sent}");
         let forgotten = Banner { folder: None, ..banner() }.text();
         assert!(forgotten.contains("in memory") && !forgotten.contains("outbox"), "{forgotten}");
-    }
-
-    #[test]
-    fn a_quote_in_a_url_stays_inside_its_word() {
-        assert_eq!(quoted("a'b"), r"'a'\''b'");
+        assert!(forgotten.contains("COUNTERSIGN_API_KEY='csk_x'"), "{forgotten}");
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum StartError {
     #[error(transparent)]
     Config(#[from] BadConfig),
     /// Somebody else listens there.
-    #[error("port {0} is taken; try --port 0")]
+    #[error("port {0} is taken; try another --port, or 0 for any free one")]
     PortTaken(u16),
     /// The port cannot be had for another reason.
     #[error("cannot listen on port {port} of 127.0.0.1: {error}")]

@@ -4,10 +4,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use countersign_app::ports::{Channel, Clock};
-use countersign_channels::{Outbox, OutboxMessage, Smtp};
-use countersign_runtime::Config;
+use countersign_channels::{Mailbox, Outbox, OutboxMessage, SEND_LIMIT, Smtp};
+use countersign_runtime::{BadConfig, Config};
 
 use crate::banner::say;
+
+/// What is configured of mail, read.
+pub(crate) struct MailSettings {
+    from: Mailbox,
+    smtp: Option<Arc<Smtp>>,
+}
+
+impl MailSettings {
+    /// The settings of `config`.
+    pub(crate) fn of(config: &Config) -> Result<Self, BadConfig> {
+        let from: Mailbox = config.mail_from.parse().map_err(|_| BadConfig::mail_from())?;
+        let smtp = |url: &str| Smtp::new(url, from.clone(), SEND_LIMIT).map(Arc::new);
+        let smtp = config.smtp_url.as_ref().map(|url| smtp(url.expose())).transpose();
+        Ok(Self { smtp: smtp.map_err(|error| BadConfig::smtp_url(&error))?, from })
+    }
+}
 
 /// The one channel of the local server.
 #[derive(Clone)]
@@ -19,12 +35,12 @@ pub(crate) enum Mail {
 }
 
 impl Mail {
-    /// The mail server of `config` if it names one, else an outbox, in `folder` if there is one.
-    pub(crate) fn of(config: &Config, clock: Arc<dyn Clock>, folder: Option<PathBuf>) -> Self {
-        if let Some(smtp) = &config.smtp {
-            return Self::Smtp(Arc::clone(smtp));
+    /// The mail server of `settings` if they name one, else an outbox, in `folder` if there is one.
+    pub(crate) fn of(settings: MailSettings, clock: Arc<dyn Clock>, folder: Option<PathBuf>) -> Self {
+        if let Some(smtp) = settings.smtp {
+            return Self::Smtp(smtp);
         }
-        let outbox = Outbox::new(clock, config.mail_from.clone());
+        let outbox = Outbox::new(clock, settings.from);
         let outbox = outbox.on_mail(Box::new(|message| say(&line(message))));
         Self::Outbox(Arc::new(match folder {
             Some(folder) => outbox.in_directory(folder),

@@ -13,6 +13,7 @@ mod queue;
 mod ready;
 mod seed;
 mod serve;
+mod shell;
 
 use std::process::ExitCode;
 

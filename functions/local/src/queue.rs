@@ -8,6 +8,7 @@ use std::time::Duration;
 use countersign_app::App;
 use countersign_app::ports::{Clock, Trigger};
 use countersign_core::id::{ElicitationId, TenantId};
+use countersign_embedded::engine::Garbage;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -19,6 +20,8 @@ const MAX_RUNNING: usize = 8;
 const NOTIFY_LIMIT: Duration = Duration::from_mins(1);
 /// Between two sweeps.
 const SWEEP_EVERY: Duration = Duration::from_mins(1);
+/// Between two collections of garbage.
+const COLLECT_EVERY: Duration = Duration::from_hours(1);
 /// What one sweep may take, with each mail of many being slow.
 const SWEEP_LIMIT: Duration = Duration::from_mins(10);
 
@@ -120,6 +123,18 @@ pub(crate) async fn sweep_forever(app: App, clock: Arc<dyn Clock>) {
             Err(_) => tracing::error!("the sweep took too long and is repeated in a minute"),
         }
         clock.sleep(SWEEP_EVERY).await;
+    }
+}
+
+/// Removes rows past their TTL once an hour, for as long as the process lives.
+pub(crate) async fn collect_forever(garbage: Garbage, clock: Arc<dyn Clock>) {
+    loop {
+        match garbage.collect().await {
+            Ok(0) => {}
+            Ok(rows) => tracing::info!("{rows} rows past their retention were removed"),
+            Err(error) => tracing::error!("rows past their retention stay for another hour: {error}"),
+        }
+        clock.sleep(COLLECT_EVERY).await;
     }
 }
 

@@ -10,6 +10,7 @@ use countersign_app::sessions::{Opened, SessionError, SessionWish};
 use countersign_app::tenants::ManageError;
 use countersign_core::id::TenantId;
 use countersign_core::session::Session;
+use countersign_wire::fallback::ask_path;
 use countersign_wire::session::Env;
 
 use crate::credentials::Credentials;
@@ -42,7 +43,7 @@ impl Demo {
 
     /// Where its questions are asked, below a base URL.
     pub(crate) fn path(&self) -> String {
-        format!("/t/{}/api/v1/elicitations", self.token)
+        ask_path(&self.token)
     }
 }
 

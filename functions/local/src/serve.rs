@@ -26,16 +26,18 @@ use crate::dev::{Hooks, with_hooks};
 use crate::error::StartError;
 use crate::folder::Data;
 use crate::listen::{StopSignal, listen};
-use crate::mail::Mail;
-use crate::queue::{Queue, background, sweep_forever};
+use crate::mail::{Mail, MailSettings};
+use crate::queue::{Queue, background, collect_forever, sweep_forever};
 use crate::ready::{Ready, remove_stale};
 use crate::seed::{Demo, seed, tenant};
+use crate::shell::write_env;
 
 /// What requests in flight, and then notices in flight, get to finish once the end is near.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves until a signal comes.
 pub(crate) async fn serve(args: &ServeArgs, config: &Config) -> Result<(), StartError> {
+    let mail = MailSettings::of(config)?;
     let mut signal = StopSignal::new().map_err(|error| StartError::Server(error.to_string()))?;
     let mut data = Data::open(args.folder(), tenant(), &OsEntropy).await?;
     let listener = listen(args.port).await?;
@@ -44,14 +46,19 @@ pub(crate) async fn serve(args: &ServeArgs, config: &Config) -> Result<(), Start
         remove_stale(path)?;
     }
     let own_url = format!("http://127.0.0.1:{port}");
-    let server = Server::of(args, config, &data, &own_url);
+    let server = Server::of(args, config, mail, &data, &own_url);
     let demo = seed(&server.app, &mut data.credentials).await?;
     let (stop, stopped) = oneshot::channel();
     let mut running = background(run(listener, server.router(&data), stopped));
     background(Arc::clone(&server.queue).work(server.app.clone()));
     background(sweep_forever(server.app.clone(), Arc::new(SystemClock)));
+    background(collect_forever(data.engine.garbage(), Arc::new(SystemClock)));
+    let ready = ready(&server.app, &data, &demo);
+    if let Some(folder) = &data.folder {
+        write_env(folder, &ready)?;
+    }
     if let Some(path) = &args.ready_file {
-        ready(&server.app, &data, &demo).write(path)?;
+        ready.write(path)?;
     }
     say(&banner(args, &server, &data, &demo, own_url).text());
     tokio::select! {
@@ -81,7 +88,7 @@ struct Server {
 }
 
 impl Server {
-    fn of(args: &ServeArgs, config: &Config, data: &Data, own_url: &str) -> Self {
+    fn of(args: &ServeArgs, config: &Config, mail: MailSettings, data: &Data, own_url: &str) -> Self {
         let queue = Arc::new(Queue::new());
         let mut clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut table: Arc<dyn Table> = Arc::new(DynamoTable::new(data.engine.client(), TABLE));
@@ -90,7 +97,7 @@ impl Server {
             clock = Arc::clone(movable) as _;
             table = Arc::new(FaultyTable::new(table, Arc::clone(faults)));
         }
-        let mail = Mail::of(config, Arc::clone(&clock), data.outbox());
+        let mail = Mail::of(mail, Arc::clone(&clock), data.outbox());
         let app = compose(Parts {
             table,
             clock,
@@ -145,7 +152,6 @@ fn banner(args: &ServeArgs, server: &Server, data: &Data, demo: &Demo, listens_a
         dev_hooks: args.dev_hooks,
         is_first: demo.is_new,
         api_key: data.credentials.api_key.reveal(),
-        ask_path: demo.path(),
         env: demo.env(&server.app),
     }
 }

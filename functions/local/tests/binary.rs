@@ -204,7 +204,7 @@ fn what_cannot_work_is_said_in_one_sentence() {
     let server = Server::start(&data, &[]);
     let port = server.text("base_url").rsplit(':').next().unwrap().to_owned();
     let mut other = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    let taken = format!("port {port} is taken; try --port 0");
+    let taken = format!("port {port} is taken; try another --port, or 0 for any free one");
     check_refused(other.args(["--memory", "--port", &port]), 3, &taken);
     drop(server);
 

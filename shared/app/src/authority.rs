@@ -230,8 +230,11 @@ impl App {
             }
             Target::Request(request_id) => {
                 let wanted = of_key(None);
-                let (rows, ids) =
+                let (rows, mut ids) =
                     futures_util::try_join!(store.read(&wanted), store.by_request_id(request_id))?;
+                if let (true, Ok(reference)) = (ids.is_empty(), request_id.as_str().parse()) {
+                    ids.extend(store.by_reference(&reference).await?); // what a person reads in the mail
+                }
                 self.with_only(&key.tenant, rows, &ids).await?
             }
         };

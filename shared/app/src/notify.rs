@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use countersign_core::ask::Content;
 use countersign_core::delivery::{Delivery, DeliveryKey, DeliveryStatus, NoticeKind};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, TenantId};
@@ -26,6 +27,15 @@ pub enum PlanOutcome {
     Planned(usize),
     /// Planned before, or over.
     Nothing,
+}
+
+/// A question as people see it.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// What they are asked.
+    pub content: Option<Content>,
+    /// How they were told, and where, masked.
+    pub deliveries: Vec<(Delivery, String)>,
 }
 
 impl App {
@@ -60,28 +70,24 @@ impl App {
         Ok(())
     }
 
-    /// A question's deliveries, each with its address masked.
+    /// What people see of a question and how they were told, each delivery with its address masked.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn deliveries(
-        &self,
-        caller: &Caller,
-        id: ElicitationId,
-    ) -> Result<Vec<(Delivery, String)>, StoreError> {
+    pub async fn shown(&self, caller: &Caller, id: ElicitationId) -> Result<Shown, StoreError> {
         let store = self.store.tenant(caller.tenant());
-        let (deliveries, approvers) = futures_util::try_join!(store.deliveries(id), store.approvers())?;
+        let wanted = Wanted { elicitation: Some(id), content: true, ..Wanted::default() };
+        let (rows, deliveries, approvers) =
+            futures_util::try_join!(store.read(&wanted), store.deliveries(id), store.approvers())?;
         let masked = |delivery: &Delivery| {
             let approver = approvers.iter().find(|one| one.id == delivery.key.approver);
             approver.and_then(|one| one.email.as_deref()).map(mask_address).unwrap_or_default()
         };
-        Ok(deliveries
-            .into_iter()
-            .map(|one| {
-                let target = masked(&one);
-                (one, target)
-            })
-            .collect())
+        let deliveries = deliveries.into_iter().map(|one| {
+            let target = masked(&one);
+            (one, target)
+        });
+        Ok(Shown { content: rows.content, deliveries: deliveries.collect() })
     }
 
     /// Makes one attempt of a delivery, if one is due. `None` where there was nothing to do.
@@ -102,9 +108,8 @@ impl App {
             ..Wanted::default()
         };
         let Rows { tenant: of, elicitation, approver, delivery, .. } = store.read(&wanted).await?;
-        let queued = delivery.filter(|one| one.status == DeliveryStatus::Queued);
-        let Some(delivery) = queued else { return Ok(None) };
         let now = self.clock.now();
+        let Some(delivery) = delivery.filter(|one| is_due(one, now)) else { return Ok(None) };
         let open = elicitation.filter(|one| !one.state_at(now).is_terminal());
         let (Some(question), Some(approver), Some(of)) = (open, approver, of) else {
             store.end_attempt(&delivery, AttemptEnd::Dropped, now).await?;
@@ -166,6 +171,12 @@ impl App {
         let in_time = |wait: Duration| Some(now.plus(wait)).filter(|at| *at < question.deadlines.decide_by);
         again.and_then(in_time).map_or(AttemptEnd::Failed, AttemptEnd::Again)
     }
+}
+
+/// Whether an attempt may begin. The first may at once; after it the lease holds off whoever comes while it runs.
+fn is_due(delivery: &Delivery, now: Timestamp) -> bool {
+    let leased = delivery.attempts > 0 && delivery.next_attempt_at.is_some_and(|at| now < at);
+    delivery.status == DeliveryStatus::Queued && !leased
 }
 
 fn keys(elicitation: ElicitationId, approver: &Approver) -> impl Iterator<Item = DeliveryKey> {

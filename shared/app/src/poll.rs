@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use countersign_core::credential::Scope;
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, Front, Principal, Reference, RequestId, TenantId};
 use countersign_core::limits::{HOLD_STEP, WAIT_MAX};
@@ -154,7 +155,7 @@ impl App {
         let found = self.store.tenant(caller.tenant()).elicitation(id).await?;
         let Some(found) = found.filter(|found| caller.may_read(found)) else { return Ok(None) };
         let now = self.clock.now();
-        let asks = found.is_own(caller.principal());
+        let asks = reads_as_asker(caller, &found, wait);
         let wait = if self.settings.hold_native_reads { wait.min(WAIT_MAX) } else { Duration::ZERO };
         let state = found.state_at(now);
         if state.is_terminal() || wait.is_zero() {
@@ -164,6 +165,28 @@ impl App {
             return Ok(Some((found, state)));
         }
         Ok(Some(self.hold(caller.tenant(), found, now.plus(wait), now, asks).await))
+    }
+
+    /// Notes that the asker knows the outcome, where it learned it otherwise than by reading. `Ok(None)` where this
+    /// caller has no such question; one that is pending stays as it is.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be noted.
+    pub async fn acknowledge(
+        &self,
+        caller: &Caller,
+        id: ElicitationId,
+    ) -> Result<Option<(Elicitation, State)>, StoreError> {
+        let store = self.store.tenant(caller.tenant());
+        let found = store.elicitation(id).await?;
+        let Some(mut found) = found.filter(|found| found.is_own(caller.principal())) else { return Ok(None) };
+        let now = self.clock.now();
+        let state = found.state_at(now);
+        if state.is_terminal() && found.asker.collected_at.is_none() {
+            store.collected(id, now).await?;
+            found.asker.collected_at = Some(now);
+        }
+        Ok(Some((found, state)))
     }
 
     /// What a fallback poll makes of a question that was read.
@@ -239,6 +262,13 @@ impl App {
         let store = self.store.tenant(tenant);
         limited(self.settings.poll_store_limit, store.elicitation(id)).await
     }
+}
+
+/// Whether a native read is the asker's. A person who looks before deciding, or an operator, is not the asker: their
+/// reads must not keep its lease alive or pass for its collection. Fallback questions are the fallback routes'.
+fn reads_as_asker(caller: &Caller, found: &Elicitation, wait: Duration) -> bool {
+    let waits = !wait.is_zero() || !caller.has(Scope::Read);
+    found.front == Front::Native && found.principal == *caller.principal() && waits
 }
 
 async fn limited<T>(

@@ -85,6 +85,11 @@ impl Engine {
         self.client.clone()
     }
 
+    /// What collects this engine's garbage.
+    pub fn garbage(&self) -> Garbage {
+        Garbage(self.database.clone())
+    }
+
     /// Serves the engine over HTTP on a loopback port, for tests whose client is another process. Anybody on this
     /// machine may write through that port: the binary never opens one.
     ///
@@ -94,6 +99,22 @@ impl Engine {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         Ok((address, dynoxide::server::serve_on(listener, self.database.clone())))
+    }
+}
+
+/// Rows past their TTL. The engine does not remove them by itself.
+#[derive(Clone)]
+pub struct Garbage(Database);
+
+impl Garbage {
+    /// Removes them; how many went.
+    ///
+    /// # Errors
+    /// [`EngineError::Database`].
+    pub async fn collect(&self) -> Result<usize, EngineError> {
+        let engine = self.0.clone();
+        let swept = tokio::task::spawn_blocking(move || engine.sweep_ttl()).await;
+        swept.map_err(|error| EngineError::Database(error.to_string()))?.map_err(database)
     }
 }
 

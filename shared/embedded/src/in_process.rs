@@ -69,6 +69,7 @@ fn run(database: &Database, operation: &str, body: &[u8]) -> Result<String, Dyno
         "Query" => call(body, |request| database.query(request)),
         "CreateTable" => call(body, |request| database.create_table(request)),
         "DescribeTable" => call(body, |request| database.describe_table(request)),
+        "DescribeTimeToLive" => call(body, |request| database.describe_time_to_live(request)),
         "UpdateTimeToLive" => call(body, |request| database.update_time_to_live(request)),
         other => Err(DynoxideError::ValidationException(format!("the store does not use {other}"))),
     }

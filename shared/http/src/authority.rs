@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::Http;
 use crate::body;
 use crate::error::ApiError;
+use crate::headers::text;
 use crate::path::Path;
 
 impl FromRef<Http> for App {
@@ -29,14 +30,14 @@ impl FromRef<Http> for App {
 
 /// What the request presents as `Authorization: Bearer` or, without one, as `X-API-Key`.
 fn presented(headers: &HeaderMap) -> Option<Presented> {
-    let text = match headers.get(AUTHORIZATION) {
+    let text = match text(headers, AUTHORIZATION.as_str()).ok()? {
         Some(value) => {
-            let (scheme, credential) = value.to_str().ok()?.split_once(' ')?;
-            Some(credential.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))?
+            let (scheme, credential) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| credential.trim().to_owned())?
         }
-        None => headers.get("x-api-key")?.to_str().ok()?.trim(),
+        None => text(headers, "x-api-key").ok()??.trim().to_owned(),
     };
-    Presented::read(text)
+    Presented::read(&text)
 }
 
 fn presented_key(headers: &HeaderMap) -> Result<ApiKey, ApiError> {
@@ -56,7 +57,7 @@ impl FromRequestParts<Http> for Asker {
         let Path(params) = Path::<Vec<(String, String)>>::from_request_parts(parts, http).await?;
         let token = params.iter().find(|(name, _)| name == "token").map(|(_, token)| token.as_str());
         let opened = token.and_then(|token| http.app.open_ask_token(token));
-        opened.map(Self).ok_or_else(ApiError::unauthenticated)
+        opened.map(Self).ok_or_else(ApiError::bad_ask_url)
     }
 }
 
@@ -75,7 +76,10 @@ impl Asking {
         let asker = Asker::from_request_parts(&mut parts, http).await;
         request = Request::from_parts(parts, content);
         let bytes = body::read(request, BODY_ASKING).await?;
-        let admission = http.app.admit_token(&asker?.0).await?;
+        let admission = http.app.admit_token(&asker?.0).await.map_err(|error| match error {
+            AuthError::Unauthenticated => ApiError::bad_ask_url(),
+            other => other.into(),
+        })?;
         Ok(Self { admission, body: json::read_object(&bytes)? })
     }
 

@@ -84,14 +84,25 @@ impl ApiError {
 
     /// Nothing is there, or nothing that this caller may know of: the bytes are the same.
     pub fn not_found() -> Self {
-        let detail = "There is nothing here for this credential. Check the id and the path.";
+        let detail = "There is no such id, reference or path, or not with this key.";
         Self::new(StatusCode::NOT_FOUND, "not_found", "Not found", detail)
     }
 
-    /// The path exists, the method does not.
-    pub fn method_not_allowed() -> Self {
-        let detail = "This path does not take that method.";
+    /// The path exists, the method does not; `allow` are those that do.
+    pub fn method_not_allowed(allow: Option<HeaderValue>) -> Self {
+        let known = allow.as_ref().and_then(|allow| allow.to_str().ok());
+        let detail = match known {
+            Some(methods) => format!("This path takes {methods} only."),
+            None => "This path does not take that method.".to_owned(),
+        };
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed", detail)
+            .with(|face| face.allow = allow)
+    }
+
+    /// There is no outcome yet that could be acknowledged.
+    pub fn not_settled() -> Self {
+        let detail = "This question still waits for an answer: there is nothing to acknowledge yet. Read it again later.";
+        Self::new(StatusCode::CONFLICT, "not_settled", "Not settled yet", detail)
     }
 
     /// The body is over `cap` bytes.
@@ -102,7 +113,15 @@ impl ApiError {
 
     /// No credential that is good here.
     pub fn unauthenticated() -> Self {
-        let detail = "The credential is missing, wrong, expired or revoked.";
+        let detail = "No usable API key. Send one as Authorization: Bearer … or as X-API-Key; this one is missing, \
+                      wrong, expired or revoked.";
+        Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", "Not authenticated", detail)
+    }
+
+    /// An ask token that is not good here.
+    pub fn bad_ask_url() -> Self {
+        let detail = "This URL is wrong, expired or revoked, or its session is archived. Nobody is asked through it. \
+                      Get new variables with POST /v1/sessions.";
         Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", "Not authenticated", detail)
     }
 
@@ -116,12 +135,6 @@ impl ApiError {
         let detail = "Something broke on our side. Nothing was decided by it. Try again.";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Internal error", detail)
             .with(|face| face.logged = Some(logged.into()))
-    }
-
-    /// The same, with the methods that the path takes.
-    #[must_use]
-    pub fn allowing(self, allow: Option<HeaderValue>) -> Self {
-        self.with(|face| face.allow = allow)
     }
 
     /// The HTTP status as the native API answers it.
@@ -232,7 +245,7 @@ impl From<CreateError> for ApiError {
     fn from(error: CreateError) -> Self {
         let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
         match error {
-            CreateError::Unauthenticated => Self::unauthenticated(),
+            CreateError::Unauthenticated => Self::bad_ask_url(),
             CreateError::SessionArchived => archived(),
             CreateError::UnknownSession => {
                 let violation =
@@ -277,7 +290,8 @@ impl ApiError {
     pub fn of_fallback_create(error: CreateError) -> Self {
         match error {
             CreateError::Reused => {
-                let detail = "This request-id was used before with another body. Use a new one.";
+                let detail =
+                    "This request-id was used before with another body. Nobody was asked. Use a new one.";
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 Self::new(status, "request_id_reused", "The request-id was used before", detail)
             }
@@ -304,7 +318,8 @@ impl From<RespondError> for ApiError {
             }
             RespondError::AlreadySettled(winner) => already_settled(&winner),
             RespondError::TooLate => {
-                let detail = "The time to decide is over. Nothing was stored.";
+                let detail =
+                    "The time to decide is over. Nothing was stored; the asker is told that nobody answered.";
                 Self::new(StatusCode::GONE, "too_late", "Too late", detail)
             }
             RespondError::InvalidContent(violations) => {

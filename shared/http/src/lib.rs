@@ -6,6 +6,7 @@
 pub mod authority;
 pub mod body;
 pub mod error;
+mod headers;
 mod middleware;
 mod path;
 pub mod routes;

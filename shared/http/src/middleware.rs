@@ -28,7 +28,7 @@ pub(crate) async fn surround(State(http): State<Http>, request: Request, next: N
         response = error.render(shape);
     } else if response.status() == StatusCode::METHOD_NOT_ALLOWED {
         let allow = response.headers().get(axum::http::header::ALLOW).cloned();
-        response = ApiError::method_not_allowed().allowing(allow).render(shape);
+        response = ApiError::method_not_allowed(allow).render(shape);
     }
     let took = http.app.clock.now().since(began).as_millis();
     log(&method, &route, response.status(), &id, took, logged.as_deref());
@@ -53,8 +53,6 @@ fn log(
     let logged = logged.unwrap_or_default();
     if status >= 500 {
         tracing::error!(request.id = id, status, took_ms, "{method} {route} answered {status} {logged}");
-    } else if status >= 400 {
-        tracing::info!(request.id = id, status, took_ms, "{method} {route} answered {status}");
     } else {
         tracing::debug!(request.id = id, status, took_ms, "{method} {route} answered {status}");
     }

@@ -4,21 +4,22 @@ mod url;
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use countersign_app::Settings;
-use countersign_channels::{Mailbox, SEND_LIMIT, Smtp};
 use countersign_core::deadline::{ConfiguredExpiry, configured_expiry};
 use countersign_core::limits::{EXPIRY_DEFAULT, POLL_STORE_LIMIT};
+use countersign_core::secret::Secret;
 
 use crate::logging::check_filter;
 use crate::variables::{
-    BASE_URL, DYNAMODB_ENDPOINT, EXPIRATION_MINUTES, LOG, MAIL_FROM, POLL_BASE_URL, RETENTION_DAYS, SMTP_URL,
-    TABLE, VARIABLES,
+    BASE_URL, DYNAMODB_ENDPOINT, EXPIRATION_MINUTES, LOG, MAIL_FROM, POLL_BASE_URL, RETENTION_DAYS, SECRETS,
+    SMTP_URL, TABLE, VARIABLES,
 };
 
 const RETENTION: RangeInclusive<u64> = 1..=3650;
+const NO_ADDRESS: &str = "it must be a mail address, such as countersign@example.com";
 const TABLE_NAME_CHARS: RangeInclusive<usize> = 3..=255;
 
 /// What a deployment configures.
@@ -36,10 +37,12 @@ pub struct Config {
     pub default_ttl: Duration,
     /// How long rows outlive their deadline.
     pub retention: Duration,
-    /// The mail server.
-    pub smtp: Option<Arc<Smtp>>,
-    /// The address that mail comes from.
-    pub mail_from: Mailbox,
+    /// Where a Lambda function finds its keys.
+    pub secrets: Option<SecretsAt>,
+    /// The mail server, as text: whoever sends mail reads it, so that nobody else links what sends mail.
+    pub smtp_url: Option<Secret<String>>,
+    /// The address that mail comes from, as text.
+    pub mail_from: String,
     /// What is logged.
     pub log: String,
     /// What was odd and ignored, to be logged once logging is on.
@@ -63,7 +66,6 @@ impl Config {
     pub fn parse(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, BadConfig> {
         let mut values = Values { lookup, bad: vec![] };
         let (default_ttl, warnings) = expiry(values.text(EXPIRATION_MINUTES).as_deref().unwrap_or_default());
-        let mail_from = values.or_default(MAIL_FROM, mailbox);
         let config = Self {
             base_url: values.optional(BASE_URL, url::base),
             poll_base_url: values.optional(POLL_BASE_URL, url::base),
@@ -71,8 +73,9 @@ impl Config {
             dynamodb_endpoint: values.optional(DYNAMODB_ENDPOINT, url::base),
             default_ttl,
             retention: values.or_default(RETENTION_DAYS, days),
-            smtp: values.optional(SMTP_URL, |url| smtp(url, &mail_from)),
-            mail_from,
+            secrets: values.optional(SECRETS, secrets),
+            smtp_url: values.optional(SMTP_URL, smtp_url),
+            mail_from: values.or_default(MAIL_FROM, mail_from),
             log: values.or_default(LOG, check_filter),
             warnings,
         };
@@ -93,6 +96,15 @@ impl Config {
     }
 }
 
+/// Where a Lambda function finds its keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretsAt {
+    /// In a file of the machine.
+    File(PathBuf),
+    /// In AWS Secrets Manager, under this name or ARN.
+    SecretsManager(String),
+}
+
 /// A variable whose value cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadValue {
@@ -105,6 +117,18 @@ pub struct BadValue {
 /// All variables whose values cannot be used; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadConfig(pub Vec<BadValue>);
+
+impl BadConfig {
+    /// A mail server that the mail code cannot use, for the reason `why`.
+    pub fn smtp_url(why: &impl fmt::Display) -> Self {
+        Self(vec![BadValue { name: SMTP_URL, why: why.to_string() }])
+    }
+
+    /// A sender that is no address to the mail code.
+    pub fn mail_from() -> Self {
+        Self(vec![BadValue { name: MAIL_FROM, why: NO_ADDRESS.into() }])
+    }
+}
 
 impl fmt::Display for BadConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,12 +201,27 @@ fn table_name(text: &str) -> Result<String, String> {
     }
 }
 
-fn mailbox(text: &str) -> Result<Mailbox, String> {
-    text.parse().map_err(|_| "it must be a mail address, such as countersign@example.com".into())
+/// The look of an address; whoever sends mail reads it closely.
+fn mail_from(text: &str) -> Result<String, String> {
+    let halves = text.rsplit_once('@').filter(|(user, host)| !user.is_empty() && !host.is_empty());
+    if halves.is_some() && !text.contains(char::is_control) { Ok(text.into()) } else { Err(NO_ADDRESS.into()) }
 }
 
-fn smtp(url: &str, from: &Mailbox) -> Result<Arc<Smtp>, String> {
-    Smtp::new(url, from.clone(), SEND_LIMIT).map(Arc::new).map_err(|error| error.to_string())
+/// The look of a mail server's URL; whoever sends mail reads it closely.
+fn smtp_url(text: &str) -> Result<Secret<String>, String> {
+    if text.starts_with("smtp://") || text.starts_with("smtps://") {
+        Ok(Secret::new(text.to_owned()))
+    } else {
+        Err("start it with smtp:// or smtps://".into())
+    }
+}
+
+fn secrets(text: &str) -> Result<SecretsAt, String> {
+    match text.split_once(':') {
+        Some(("file", path)) if path.starts_with('/') => Ok(SecretsAt::File(path.into())),
+        Some(("secretsmanager", id)) if !id.is_empty() => Ok(SecretsAt::SecretsManager(id.to_owned())),
+        _ => Err("it must be secretsmanager:NAME-OR-ARN or file:/PATH".into()),
+    }
 }
 
 #[cfg(test)]

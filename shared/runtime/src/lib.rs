@@ -8,13 +8,15 @@ mod clock;
 mod compose;
 mod config;
 mod entropy;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 mod logging;
 mod variables;
 
 pub use aws::dynamodb;
 pub use clock::SystemClock;
 pub use compose::{Parts, compose};
-pub use config::{BadConfig, BadValue, Config};
+pub use config::{BadConfig, BadValue, Config, SecretsAt};
 pub use entropy::OsEntropy;
 pub use logging::{LogFormat, start_logging};
 pub use variables::{VARIABLES, Variable, help_list, markdown_table};

@@ -9,8 +9,19 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::config::Config;
 
 /// Foreign code that at finer levels logs requests whole: with paths, which hold tokens, and with what was asked.
-const NEVER_FINER_THAN_INFO: [&str; 7] =
-    ["aws_config", "aws_runtime", "aws_sdk_dynamodb", "aws_smithy_runtime", "axum", "hyper", "hyper_util"];
+const NEVER_FINER_THAN_INFO: [&str; 11] = [
+    "aws_config",
+    "aws_runtime",
+    "aws_sdk_dynamodb",
+    "aws_sdk_secretsmanager",
+    "aws_smithy_runtime",
+    "axum",
+    "hyper",
+    "hyper_util",
+    "lambda_http",
+    "lambda_runtime",
+    "lambda_runtime_api_client",
+];
 
 /// How a log line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

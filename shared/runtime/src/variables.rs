@@ -19,6 +19,7 @@ pub(crate) const TABLE: &str = "COUNTERSIGN_TABLE";
 pub(crate) const DYNAMODB_ENDPOINT: &str = "COUNTERSIGN_DYNAMODB_ENDPOINT";
 pub(crate) const EXPIRATION_MINUTES: &str = "ELICITATION_EXPIRATION_MINUTES";
 pub(crate) const RETENTION_DAYS: &str = "COUNTERSIGN_RETENTION_DAYS";
+pub(crate) const SECRETS: &str = "COUNTERSIGN_SECRETS";
 pub(crate) const SMTP_URL: &str = "COUNTERSIGN_SMTP_URL";
 pub(crate) const MAIL_FROM: &str = "COUNTERSIGN_MAIL_FROM";
 pub(crate) const LOG: &str = "COUNTERSIGN_LOG";
@@ -56,6 +57,12 @@ pub const VARIABLES: &[Variable] = &[
         name: RETENTION_DAYS,
         default: Some("30"),
         meaning: "How long a question is kept after its deadline: 1 to 3650 days.",
+    },
+    Variable {
+        name: SECRETS,
+        default: None,
+        meaning: "Where a Lambda function finds its keys: secretsmanager:NAME-OR-ARN, or file:/PATH. The local binary \
+                  keeps its keys in its data folder and ignores it.",
     },
     Variable {
         name: SMTP_URL,

@@ -16,14 +16,27 @@ pub const TTL_ATTRIBUTE: &str = "ttl";
 pub const INDEXES: [(&str, &str, &str); 3] =
     [(DUE_INDEX, "due_pk", "due_sk"), (LIST_INDEX, "list_pk", "list_sk"), (MINE_INDEX, "mine_pk", "mine_sk")];
 
-/// Makes the table if it is not there.
+/// Makes the table if it is not there, and sets its TTL if that is not set. A start that dies in between is completed
+/// by the next.
 ///
 /// # Errors
 /// What the engine says, as text.
 pub async fn ensure_table(client: &Client, name: &str) -> Result<(), String> {
-    if client.describe_table().table_name(name).send().await.is_ok() {
+    if client.describe_table().table_name(name).send().await.is_err() {
+        create_table(client, name).await?;
+    }
+    let current = client.describe_time_to_live().table_name(name).send().await;
+    let described = current.ok().and_then(|answer| answer.time_to_live_description);
+    if described.and_then(|ttl| ttl.attribute_name).is_some_and(|attribute| attribute == TTL_ATTRIBUTE) {
         return Ok(());
     }
+    let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name(TTL_ATTRIBUTE).build();
+    let call = client.update_time_to_live().table_name(name);
+    let call = call.time_to_live_specification(ttl.map_err(text)?);
+    call.send().await.map(drop).map_err(|error| format!("cannot set the TTL of {name}: {error:?}"))
+}
+
+async fn create_table(client: &Client, name: &str) -> Result<(), String> {
     let keys = [("PK", KeyType::Hash), ("SK", KeyType::Range)];
     let mut call = client.create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
     for (attribute, kind) in keys {
@@ -35,12 +48,7 @@ pub async fn ensure_table(client: &Client, name: &str) -> Result<(), String> {
     for (index, pk, sk) in INDEXES {
         call = call.global_secondary_indexes(sparse_index(index, pk, sk).map_err(text)?);
     }
-    call.send().await.map_err(|error| format!("cannot make the table {name}: {error:?}"))?;
-    let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name(TTL_ATTRIBUTE).build();
-    let call = client.update_time_to_live().table_name(name);
-    let call = call.time_to_live_specification(ttl.map_err(text)?);
-    call.send().await.map_err(|error| format!("cannot set the TTL of {name}: {error:?}"))?;
-    Ok(())
+    call.send().await.map(drop).map_err(|error| format!("cannot make the table {name}: {error:?}"))
 }
 
 fn text(error: BuildError) -> String {

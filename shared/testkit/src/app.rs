@@ -35,6 +35,9 @@ use crate::trigger::RecordingTrigger;
 /// 2026-11-30T20:00:00Z: when every test begins.
 pub const START: Timestamp = Timestamp::from_millis(1_796_068_800_000);
 
+/// What seals in every test: the key's id and its secret.
+pub const SEAL_KEY: (&str, [u8; 32]) = ("k1", [1; 32]);
+
 /// An app on an engine of its own.
 pub struct TestApp {
     /// The use-cases.
@@ -80,7 +83,7 @@ impl TestApp {
             store: Arc::new(DynamoStore::new(process.clone(), clock.clone(), entropy.clone())),
             clock: clock.clone(),
             entropy,
-            keys: Arc::new(KeyRing::new(SealKey::new("k1", [1; 32]).expect("a key id"), vec![])),
+            keys: Arc::new(KeyRing::new(SealKey::new(SEAL_KEY.0, SEAL_KEY.1).expect("a key id"), vec![])),
             trigger: trigger.clone(),
             channels: vec![channel.clone()],
             stopping: Stopping::default(),

@@ -8,6 +8,7 @@ pub mod channel;
 pub mod clock;
 pub mod crash;
 pub mod entropy;
+pub mod lambda;
 pub mod trigger;
 pub mod web;
 

@@ -55,6 +55,11 @@ pub fn rejected(rejected: &Rejected) -> FallbackError {
     error(rejected.code, rejected.title(), messages)
 }
 
+/// Where the questions of an ask token are posted and polled, below a base URL.
+pub fn ask_path(token: &str) -> String {
+    format!("/t/{token}/api/v1/elicitations")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use countersign_core::ask::RetryKey;
 use countersign_core::delivery::ChannelKind;
 use countersign_core::state::State;
 use countersign_core::text::mask_address;
@@ -13,7 +14,7 @@ use crate::fixtures::{
     EXPIRY_CAUSES, accepted, after, approver, cancelled, declined, delivery, elicitation, native_elicitation,
     session, withdrawn,
 };
-use crate::native::{self, DeliveryView, Page, View, Winner};
+use crate::native::{self, DeliveryView, Page, QuestionView, View, Winner};
 use crate::problem::Problem;
 use crate::rejected::{INVALID_REQUEST, Rejected};
 use crate::session::{Env, Gate, SessionCreated, SessionRepeated, SessionView, TokenGrant};
@@ -85,6 +86,23 @@ fn native_views() {
     check("view_withdrawn", &view(&withdrawn()));
     let told = DeliveryView::of(&delivery(), mask_address("yuki@localhost"));
     check("view_expired_deliveries", &view(&State::Expired(EXPIRY_CAUSES[3])).with_deliveries(vec![told]));
+}
+
+#[test]
+fn a_question_as_people_see_it() {
+    let body = serde_json::json!({
+        "message": "They are expunged, not moved to Trash.", "consequence": "3 messages are gone for good",
+        "irreversible": true, "warnings": ["One of them is unread"],
+        "details": [{"label": "Folder", "value": "Invoices 2019", "origin": "server"},
+                    {"label": "Reason", "value": "tidy up", "origin": "caller"}],
+        "preview": "From: a@example.com",
+        "requested_schema": {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]},
+        "binding": {"resource": {"kind": "set", "operation": "delete", "targets": ["m1", "m2"]}, "gate": "sure"}
+    });
+    let body = body.as_object().unwrap();
+    let ask = native::CreateBody::read(body, RetryKey::None).unwrap().into_ask().unwrap();
+    let view = View::of(&native_elicitation(), &State::Pending, after(45));
+    check("view_question", &view.with_question(QuestionView::of(&ask.content)));
 }
 
 #[test]

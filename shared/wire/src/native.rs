@@ -2,11 +2,13 @@
 
 mod binding;
 mod create;
+mod question;
 mod view;
 
 use serde_json::{Map, Value};
 
 pub use create::CreateBody;
+pub use question::QuestionView;
 pub use view::{Created, DeliveryView, Page, View, Winner, poll_after_ms};
 
 use crate::fields::{Faults, Fields};

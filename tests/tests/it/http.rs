@@ -160,6 +160,22 @@ async fn a_settled_question_names_its_winner() {
 }
 
 #[tokio::test]
+async fn an_outcome_is_acknowledged_by_whoever_asked_and_only_once_there_is_one() {
+    let web = Web::start().await;
+    let created = web.api("POST", "/v1/elicitations", json!({"message": "Delete?"})).await.expect(201).json();
+    let path = format!("/v1/elicitations/{}", created["id"].as_str().unwrap());
+    let early = web.api("POST", &format!("{path}/ack"), json!({})).await.expect(409).json();
+    assert_eq!(early["code"], "not_settled");
+    web.api("POST", &format!("{path}/respond"), json!({"action": "accept"})).await.expect(200);
+    let first = web.api("POST", &format!("{path}/ack"), json!({})).await.expect(200).json();
+    web.test.clock.advance(Duration::from_secs(5));
+    let again = web.api("POST", &format!("{path}/ack"), json!({})).await.expect(200).json();
+    assert!(first["collected_at"].is_string());
+    assert_eq!(first["collected_at"], again["collected_at"]);
+    web.api("POST", "/v1/elicitations/el_00000000000000000000000000/ack", json!({})).await.expect(404);
+}
+
+#[tokio::test]
 async fn a_native_answer_at_the_deadline_is_gone() {
     let web = Web::start().await;
     let body = json!({"message": "Delete?", "expires_in_seconds": 60});
@@ -318,7 +334,7 @@ async fn the_link_of_a_notice_is_a_page_that_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_read_scope_sees_how_people_were_told_and_no_address() {
+async fn a_read_scope_sees_what_is_asked_and_how_people_were_told_and_no_address() {
     let web = Web::start().await;
     let created = web.api("POST", "/v1/elicitations", json!({"message": "Delete?"})).await.expect(201).json();
     web.test.drain().await;
@@ -326,4 +342,5 @@ async fn a_read_scope_sees_how_people_were_told_and_no_address() {
     let view = web.api("GET", &path, Value::Null).await.expect(200).json();
     assert_eq!(view["deliveries"][0]["status"], "sent");
     assert_eq!(view["deliveries"][0]["target_masked"], "y***@localhost");
+    assert_eq!(view["question"]["message"], "Delete?");
 }

@@ -16,7 +16,7 @@ use countersign_core::credential::Scope;
 use countersign_core::id::{ElicitationId, Front, IdempotencyKey};
 use countersign_core::json::Sha256;
 use countersign_core::limits::WAIT_MAX;
-use countersign_wire::native::{CreateBody, Created, DeliveryView, Page, RespondBody, View};
+use countersign_wire::native::{CreateBody, Created, DeliveryView, Page, QuestionView, RespondBody, View};
 use countersign_wire::submitted::{Action, Submitted};
 use serde_json::{Map, Value};
 
@@ -24,6 +24,7 @@ use super::query::Query;
 use crate::authority::{Ask, Decider, Key, NativeAsking, Read};
 use crate::body::AskingBody;
 use crate::error::ApiError;
+use crate::headers::text;
 use crate::path::Path;
 
 /// `POST /v1/elicitations`
@@ -46,11 +47,9 @@ pub(super) async fn create(
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
-    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
-    let key = value.to_str().ok().and_then(|text| text.parse().ok());
-    key.map(Some).ok_or_else(|| {
-        ApiError::invalid("", "the Idempotency-Key header must be 1 to 255 printable characters")
-    })
+    let bad = || ApiError::invalid("", "the Idempotency-Key header must be 1 to 255 printable characters");
+    let text = text(headers, "idempotency-key").map_err(|_| bad())?;
+    text.map(|text| text.parse().map_err(|_| bad())).transpose()
 }
 
 /// The Idempotency-Key and the hash of the body that it came with.
@@ -78,9 +77,13 @@ pub(super) async fn read(
     if wait > 0 || !caller.has(Scope::Read) {
         return Ok(Json(view)); // an agent that polls pays for one read
     }
-    let deliveries = app.deliveries(&caller, id).await?;
-    let deliveries = deliveries.iter().map(|(one, target)| DeliveryView::of(one, target.clone()));
-    Ok(Json(view.with_deliveries(deliveries.collect())))
+    let shown = app.shown(&caller, id).await?;
+    let deliveries = shown.deliveries.iter().map(|(one, target)| DeliveryView::of(one, target.clone()));
+    let view = view.with_deliveries(deliveries.collect());
+    Ok(Json(match &shown.content {
+        Some(content) => view.with_question(QuestionView::of(content)),
+        None => view,
+    }))
 }
 
 /// `GET /v1/elicitations`
@@ -128,6 +131,20 @@ pub(super) async fn withdraw(
     let ended = app.withdraw(&caller, id).await?;
     let now = app.clock.now();
     Ok(Json(View::of(&ended, &ended.state_at(now), now)))
+}
+
+/// `POST /v1/elicitations/{id}/ack`
+pub(super) async fn acknowledge(
+    State(app): State<App>,
+    Key { caller, .. }: Key<Ask>,
+    Path(id): Path<String>,
+) -> Result<Json<View>, ApiError> {
+    let id: ElicitationId = id.parse().map_err(|_| ApiError::not_found())?;
+    let (seen, state) = app.acknowledge(&caller, id).await?.ok_or_else(ApiError::not_found)?;
+    if !state.is_terminal() {
+        return Err(ApiError::not_settled());
+    }
+    Ok(Json(View::of(&seen, &state, app.clock.now())))
 }
 
 pub(super) fn response_of(submitted: Submitted) -> Response {

@@ -31,7 +31,7 @@ pub(super) async fn create(
     let ask = body.into_ask()?;
     let created = app.create(asking.admission, Front::Fallback, ask).await;
     let created = created.map_err(ApiError::of_fallback_create)?;
-    let polls_at = format!("{}/t/{token}/api/v1/elicitations", app.settings.poll_base_url);
+    let polls_at = format!("{}{}", app.settings.poll_base_url, fallback::ask_path(&token));
     Ok(answer(&created, &polls_at))
 }
 

@@ -73,6 +73,7 @@ pub const ROUTES: &[Route] = &[
     route(Function::Respond, "PATCH", "/api/v1/elicitations/{id}/respond", || patch(fallback::respond)),
     route(Function::Respond, "POST", "/v1/elicitations/{id}/respond", || post(elicitations::respond)),
     route(Function::Respond, "POST", "/v1/elicitations/{id}/withdraw", || post(elicitations::withdraw)),
+    route(Function::Respond, "POST", "/v1/elicitations/{id}/ack", || post(elicitations::acknowledge)),
     route(Function::Manage, "POST", "/v1/sessions", || post(sessions::open)),
     route(Function::Manage, "GET", "/v1/sessions/{session}", || get(sessions::read)),
     route(Function::Manage, "POST", "/v1/sessions/{session}/resume", || post(sessions::resume)),

@@ -12,7 +12,7 @@ use crate::path::Path;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 const STYLE: &str = "body{margin:0;padding:2rem 1.25rem;background:#f3f1ec;color:#1b1b1e;font:1.0625rem/1.5 \
-    system-ui,sans-serif}main{max-width:40rem;margin:0 auto}h1{font-size:1.875rem;line-height:1.2}\
+    system-ui,sans-serif}main{max-width:40rem;margin:0 auto}h1{font-size:1.875rem;line-height:1.2}h2{font-size:1.375rem}\
     pre{padding:1rem;background:#fffefc;border:1px solid #827e75;border-radius:3px;white-space:pre-wrap;\
     overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{background:#101113;color:#eceae4}\
     pre{background:#18191c;border-color:#7c7a76}}";
@@ -36,14 +36,17 @@ fn how_to_answer(base_url: &str, reference: &Reference) -> String {
         "<h1>Answer {reference}</h1>\
          <p>Opening this page decided nothing.</p>\
          <p>This version of Countersign has no sign-in page yet. Answer from a terminal, with an API key of your \
-         tenant that has the scope <code>decide</code>:</p>\
-         <pre>curl -X POST {base_url}/v1/elicitations/{reference}/respond \\\n  \
-         -H \"Authorization: Bearer $COUNTERSIGN_API_KEY\" \\\n  \
-         -d '{{\"action\":\"accept\"}}'</pre>\
-         <p>The action is <code>accept</code>, <code>decline</code> or <code>cancel</code>. To see what is asked \
-         first, read it:</p>\
+         tenant in <code>COUNTERSIGN_API_KEY</code>.</p>\
+         <h2>Read what is asked</h2>\
          <pre>curl {base_url}/v1/elicitations/{reference} \\\n  \
-         -H \"Authorization: Bearer $COUNTERSIGN_API_KEY\"</pre>"
+         -H \"Authorization: Bearer $COUNTERSIGN_API_KEY\"</pre>\
+         <p>What is asked stands under <code>question</code>. The key needs the scope <code>read</code>.</p>\
+         <h2>Answer it</h2>\
+         <pre>curl {base_url}/v1/elicitations/{reference}/respond \\\n  \
+         -H \"Authorization: Bearer $COUNTERSIGN_API_KEY\" \\\n  \
+         -d '{{\"action\": \"decline\", \"reason\": \"…\"}}'</pre>\
+         <p>The action is <code>accept</code>, <code>decline</code> or <code>cancel</code>; an accept of a form \
+         brings its values as <code>content</code>. The key needs the scope <code>decide</code>.</p>"
     )
 }
 

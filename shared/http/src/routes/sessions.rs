@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use countersign_app::App;
 use countersign_app::sessions::{Opened, Opening, SessionSeen, SessionWish};
+use countersign_wire::fallback::ask_path;
 use countersign_wire::session::{
     Env, Gate, SessionBody, SessionCreated, SessionRepeated, SessionView, TokenBody, TokenGrant,
 };
@@ -61,7 +62,7 @@ pub(super) async fn add_token(
 }
 
 fn created(app: &App, opened: &Opened) -> SessionCreated {
-    let at = |base: &str| format!("{base}/t/{}/api/v1/elicitations", opened.token);
+    let at = |base: &str| format!("{base}{}", ask_path(&opened.token));
     let (asks_at, polls_at) = (at(&app.settings.base_url), at(&app.settings.poll_base_url));
     let env = Env::new(asks_at, polls_at, opened.default_ttl, opened.session.id);
     let grant = TokenGrant { token: &opened.token, id: opened.token_id };

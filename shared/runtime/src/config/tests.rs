@@ -84,12 +84,24 @@ fn a_value_that_cannot_be_used_says_why() {
     check_bad(MAIL_FROM, "nobody", "mail address");
     check_bad(SMTP_URL, "mail.example:25", "smtp://");
     check_bad(LOG, "countersign=loud", "");
+    for text in ["keys.json", "file:keys.json", "ssm:/countersign", "secretsmanager:", "file:"] {
+        check_bad(SECRETS, text, "file:/PATH");
+    }
+}
+
+#[test]
+fn keys_lie_in_a_file_or_in_secrets_manager() {
+    let at = |text| good(&[(SECRETS, text)]).secrets;
+    assert_eq!(at("file:/etc/keys.json"), Some(SecretsAt::File("/etc/keys.json".into())));
+    let arn = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:countersign-AbCdEf";
+    assert_eq!(at(&format!("secretsmanager:{arn}")), Some(SecretsAt::SecretsManager(arn.into())));
+    assert_eq!(good(&[]).secrets, None);
 }
 
 #[test]
 fn all_that_is_wrong_is_said_at_once_and_no_secret_with_it() {
     let bad =
-        [(BASE_URL, "nonsense"), (SMTP_URL, "smtp://agnes:hunter2@mail.example"), (RETENTION_DAYS, "x")];
+        [(BASE_URL, "nonsense"), (SMTP_URL, "smpt://agnes:hunter2@mail.example"), (RETENTION_DAYS, "x")];
     let error = parse(&bad).unwrap_err();
     let text = error.to_string();
     assert_eq!(text.lines().count(), 3, "{text}");

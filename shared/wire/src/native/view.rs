@@ -10,6 +10,7 @@ use countersign_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::question::QuestionView;
 use crate::hint;
 
 /// One elicitation. Claims and receipts are not built yet, so their fields are never sent; `poll_after_ms` is the same
@@ -48,6 +49,8 @@ pub struct View {
     decide_by: String,
     poll_after_ms: u64,
     model_hint: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<QuestionView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deliveries: Option<Vec<DeliveryView>>,
 }
@@ -96,8 +99,15 @@ impl View {
             decide_by: elicitation.deadlines.decide_by.to_string(),
             poll_after_ms: poll_after_ms(now.since(elicitation.created_at)),
             model_hint: hint::model_hint(state),
+            question: None,
             deliveries: None,
         }
+    }
+
+    /// The same with what is asked.
+    #[must_use]
+    pub fn with_question(self, question: QuestionView) -> Self {
+        Self { question: Some(question), ..self }
     }
 
     /// The same with what is known of telling people.

@@ -90,7 +90,9 @@ impl Table for MemoryTable {
         found.sort_by(|(left, _), (right, _)| left.cmp(right));
         if let Some(index) = query.index {
             let keys = ["PK", "SK", &format!("{index}_pk"), &format!("{index}_sk")];
-            found.iter_mut().for_each(|(_, item)| item.retain(|name, _| keys.contains(&name.as_str())));
+            for (_, item) in &mut found {
+                item.retain(|name, _| keys.contains(&name.as_str()));
+            }
         }
         Ok(found.into_iter().map(|(_, item)| item).take(query.limit.unwrap_or(usize::MAX)).collect())
     }

@@ -101,7 +101,7 @@ impl Case {
                 None => app.admit_key(&self.test.key, Some(self.token.session)).await,
             };
             match leave {
-                Ok(leave) => asked(app.create(leave, front, ask).await),
+                Ok(leave) => asked(Box::pin(app.create(leave, front, ask)).await),
                 Err(_) => Ok(Reply::Archived),
             }
         };
@@ -200,9 +200,9 @@ impl Case {
                     Err(error) => return Err(TestCaseError::fail(error.to_string())),
                 },
             };
-            ended(app.respond(page, pressed(button, content)).await)
+            ended(Box::pin(app.respond(page, pressed(button, content))).await)
         };
-        let told = self.mortal(death, work).await?;
+        let told = Box::pin(self.mortal(death, work)).await?;
         self.racing.set_slow(None);
         let told = self.note_end(slot, told)?;
         let mut next = self.world.clone();

@@ -88,7 +88,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<(Step, Death)>> {
 
 fn case(step: impl Strategy<Value = Step>) -> impl Strategy<Value = Vec<(Step, Death)>> {
     let one = (step, death()).prop_map(|one| vec![one]);
-    let moment = prop_oneof![9 => one, 1 => last_moment()];
+    let moment = prop_oneof![16 => one, 2 => last_moment(), 1 => two_at_once(), 1 => told_and_back()];
     prop::collection::vec(moment, 1..30).prop_map(|moments| moments.concat())
 }
 
@@ -97,6 +97,28 @@ fn last_moment() -> impl Strategy<Value = Vec<(Step, Death)>> {
     (0..SLOTS, -2_000_i64..0, press(), 1_u64..4_500).prop_map(|(slot, by, press, slow_ms)| {
         let answer = Step::Respond { slot, press, stale: false, slow_ms: Some(slow_ms) };
         vec![(Step::Approach(slot, Edge::DecideBy, by), None), (answer, None)]
+    })
+}
+
+/// Two people have the page open.
+fn two_at_once() -> impl Strategy<Value = Vec<(Step, Death)>> {
+    (0..SLOTS, press(), press()).prop_map(|(slot, first, second)| {
+        let answer = |press, stale| Step::Respond { slot, press, stale, slow_ms: None };
+        [Step::Look(slot), answer(first, false), answer(second, true)].map(|step| (step, None)).to_vec()
+    })
+}
+
+/// An asker is told that its question has expired, the clock goes back, and somebody has the page open still.
+fn told_and_back() -> impl Strategy<Value = Vec<(Step, Death)>> {
+    (0..SLOTS, 0_i64..5_000, 3_000_u64..60_000, press()).prop_map(|(slot, after, back_ms, press)| {
+        let steps = [
+            Step::Look(slot),
+            Step::Approach(slot, Edge::ExpiresAt, after),
+            Step::Poll(slot),
+            Step::Back(Duration::from_millis(back_ms)),
+            Step::Respond { slot, press, stale: true, slow_ms: None },
+        ];
+        steps.map(|step| (step, None)).to_vec()
     })
 }
 
@@ -109,8 +131,8 @@ fn death() -> impl Strategy<Value = Death> {
 /// One step, on so many slots, with the kinds of steps weighted as listed below.
 fn step(slots: Slot, weights: [u32; 14]) -> impl Strategy<Value = Step> {
     let slot = || 0..slots;
-    let slow = || prop_oneof![2 => Just(None), 1 => (1_u64..4_500).prop_map(Some)];
-    let withdraw = (slot(), slow()).prop_map(|(slot, slow_ms)| Step::Withdraw { slot, slow_ms });
+    let lag = || prop_oneof![2 => Just(None), 1 => (1_u64..4_500).prop_map(Some)];
+    let withdraw = (slot(), lag()).prop_map(|(slot, slow_ms)| Step::Withdraw { slot, slow_ms });
     let seconds = prop_oneof![2 => 0_u64..20, 1 => 0_u64..120, 1 => 0_u64..7_200];
     let edge = prop_oneof![Just(Edge::DecideBy), Just(Edge::AskerDeadline), Just(Edge::ExpiresAt)];
     let approach =
@@ -120,7 +142,7 @@ fn step(slots: Slot, weights: [u32; 14]) -> impl Strategy<Value = Step> {
         ask(slots).boxed(),
         Just(Step::Admit).boxed(),
         read.boxed(),
-        respond(slots, slow()).boxed(),
+        respond(slots, lag()).boxed(),
         slot().prop_map(Step::Look).boxed(),
         withdraw.boxed(),
         Just(Step::Archive).boxed(),

@@ -1,0 +1,165 @@
+"""The evaluator reads requests as DynamoDB does; and what each function really sends is allowed.
+
+The requests below are those of shared/store, shortened. The second engine puts every real request of the acceptance run
+before the same evaluator (infra/engine/guard.py).
+"""
+import policy
+import pytest
+from policy import ALLOWED, DENIED, NOT_ALLOWED, asked, attributes_of, judge, refusals, statements
+
+T = "Table"
+STATE = {"PK": {"S": "T#demo#E#el_1"}, "SK": {"S": "STATE"}}
+SESSION = {"PK": {"S": "T#demo#S#se_1"}, "SK": {"S": "SESSION"}}
+
+
+def item(pk, *names):
+    return {"PK": {"S": pk}, "SK": {"S": "X"}, **{name: {"S": "x"} for name in names}}
+
+
+def update(key, expression, condition="attribute_exists(#PK)"):
+    aliases = {f"#{name}": name for name in policy.re.findall(r"#(\w+)", f"{expression} {condition}")}
+    return {
+        "TableName": T, "Key": key, "UpdateExpression": expression, "ConditionExpression": condition,
+        "ExpressionAttributeNames": aliases, "ExpressionAttributeValues": {},
+    }
+
+
+def put(pk, *names):
+    return {"TableName": T, "Item": item(pk, *names), "ConditionExpression": "attribute_not_exists(PK)"}
+
+
+def transact(*writes):
+    return {"TransactItems": [{"Put" if "Item" in one else "Update": one} for one in writes]}
+
+
+def query(pk, index=None):
+    name = "PK" if index is None else f"{index}_pk"
+    return {
+        "TableName": T, **({"IndexName": index} if index else {}), "KeyConditionExpression": f"#{name} = :pk",
+        "ExpressionAttributeNames": {f"#{name}": name}, "ExpressionAttributeValues": {":pk": {"S": pk}},
+    }
+
+
+READ = [
+    ("GetItem", {"TableName": T, "Key": STATE}),
+    ("BatchGetItem", {"RequestItems": {T: {"Keys": [STATE, SESSION]}}}),
+]
+OVER = "REMOVE #due_pk, #due_sk, #list_pk, #list_sk, #hold_until"
+WITHDRAW = transact(
+    update(STATE, f"SET #status = :s, #ended_at = :at {OVER}", "#status = :pending AND attribute_not_exists(#collected_at) AND #expires_at > :now"),
+    update(SESSION, "REMOVE #open.#el_1 ADD #revision :one"),
+    put("T#demo#A#2026-01-01#3", "what", "elicitation", "reference", "principal", "at"),
+)
+DECIDE = transact(
+    update(STATE, f"SET #status = :s, #verdict = :v, #decided_by = :by, #decided_at = :at, #content = :c, #reason = :r {OVER}",
+           "#status = :pending AND attribute_not_exists(#collected_at) AND #decide_by > :now"),
+    update(SESSION, "REMOVE #open.#el_1, #lost ADD #revision :one"),
+    put("T#demo#A#2026-01-01#3", "what", "elicitation", "reference", "principal", "at", "method", "content_sha256"),
+)
+CREATE = transact(
+    put("T#demo#E#el_1", "id", "status", "reference", "expires_at", "decide_by", "due_pk", "due_sk", "list_pk", "list_sk", "ttl"),
+    put("T#demo#REF#K7Q-4MD", "elicitation", "ttl"),
+    put("T#demo#E#el_1", "body", "list_pk", "list_sk", "ttl"),
+    update(SESSION, "SET #open.#el_1 = :d, #tokens.#at_1.#last_used_at = :now REMOVE #lost ADD #revision :one",
+           "attribute_exists(#PK) AND attribute_not_exists(#archived_at) AND size(#open) < :room AND attribute_exists(#tokens.#at_1)"),
+    put("T#demo#RID#abc", "elicitation", "ttl"),
+)
+SENT = {
+    "create": [*READ, ("TransactWriteItems", CREATE), ("TransactWriteItems", WITHDRAW),
+               ("TransactWriteItems", transact(put("T#demo#S#se_1", "id", "name", "owner", "open", "tokens", "revision")))],
+    "poll": [*READ, ("Query", query("T#demo#RID#abc")), ("Query", query("T#demo#OPEN#3", "list")),
+             ("UpdateItem", update(STATE, "SET #last_polled_at = :now", "#status = :pending AND #expires_at > :now")),
+             ("UpdateItem", update(STATE, "SET #collected_at = :now", "attribute_exists(#PK) AND attribute_not_exists(#collected_at)")),
+             ("UpdateItem", update(STATE, "SET #hold_until = :u, #last_polled_at = :now",
+                                   "#status = :pending AND (attribute_not_exists(#hold_until) OR #hold_until <= :now)"))],
+    "respond": [*READ, ("Query", query("T#demo#RID#abc")), ("TransactWriteItems", DECIDE), ("TransactWriteItems", WITHDRAW)],
+    "manage": [*READ, ("Query", query("TENANTS")), ("Query", query("T#demo#APPROVERS")), ("TransactWriteItems", WITHDRAW),
+               ("TransactWriteItems", transact(put("T#demo#TENANT", "id", "name"), put("T#demo#K#k_1", "id", "hash"), put("TENANTS"))),
+               ("TransactWriteItems", transact(put("T#demo#S#se_1", "id"), put("T#demo#I#abc", "request_sha256", "object", "ttl"))),
+               ("TransactWriteItems", transact(put("T#demo#APPROVERS", "id", "email"), update({"PK": {"S": "T#demo#TENANT"}}, "SET #routes.#ap_1 = :c"))),
+               ("UpdateItem", update(SESSION, "SET #archived_at = if_not_exists(#archived_at, :now) REMOVE #lost ADD #revision :one"))],
+    "pages": [("GetItem", {"TableName": T, "Key": {"PK": {"S": "READY"}, "SK": {"S": "READY"}}})],
+    "sweep": [*READ, ("Query", query("DUE#3", "due")), ("Query", query("T#demo#E#el_1")),
+              ("TransactWriteItems", transact(update(STATE, "SET #planned_at = :now, #due_sk = :armed, #no_target = :yes"),
+                                              put("T#demo#E#el_1", "elicitation", "status", "attempts", "at", "due_pk", "due_sk", "ttl"))),
+              ("TransactWriteItems", transact(update(STATE, f"SET #status = :s, #cause = :c {OVER}"),
+                                              update(SESSION, "SET #lost = :lost REMOVE #open.#el_1 ADD #revision :one", "#revision = :revision")))],
+}
+
+
+@pytest.mark.parametrize("function", SENT)
+def test_what_a_function_sends_is_allowed(template, function):
+    of_role = statements(template, function)
+    assert [one for operation, body in SENT[function] for one in refusals(of_role, operation, body)] == []
+
+
+@pytest.mark.parametrize("function", [one for one in SENT if one != "respond"])
+def test_a_decision_is_denied_to_all_but_respond(template, function):
+    verdicts = [verdict for verdict, *_ in refusals(statements(template, function), "TransactWriteItems", DECIDE)]
+    assert DENIED in verdicts
+
+
+def test_a_function_cannot_send_what_another_sends(template):
+    refused = {
+        (mine, theirs)
+        for mine in SENT
+        for theirs in SENT
+        if any(refusals(statements(template, mine), operation, body) for operation, body in SENT[theirs])
+    }
+    assert refused >= {(mine, theirs) for mine in SENT for theirs in SENT if mine != theirs and theirs != "pages"}
+    assert not {(mine, mine) for mine in SENT} & refused
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        ("PutItem", {"TableName": T, "Item": item("T#demo#E#el_1", "verdict")}),
+        ("UpdateItem", update(STATE, "SET #verdict = :v")),
+        ("UpdateItem", {**update(STATE, "SET #x = :v"), "ExpressionAttributeNames": {"#x": "verdict", "#PK": "PK"}}),
+        ("UpdateItem", {**update(STATE, "SET verdict = :v")}),
+        ("UpdateItem", update(STATE, "SET #decided_by.#name = :v")),
+        ("UpdateItem", update(STATE, "REMOVE #verdict")),
+        ("UpdateItem", update(STATE, "SET #status = :s", "attribute_not_exists(#content)")),
+        ("UpdateItem", {"TableName": T, "Key": STATE, "AttributeUpdates": {"verdict": {"Action": "PUT"}}}),
+        ("TransactWriteItems", transact(update(STATE, "SET #status = :s"), update(STATE, "SET #verdict = :v"))),
+        ("ExecuteStatement", {"Statement": f'UPDATE "{T}" SET verdict=\'accept\' WHERE PK=\'x\''}),
+        ("BatchWriteItem", {"RequestItems": {T: [{"PutRequest": {"Item": item("T#demo#E#el_1", "verdict")}}]}}),
+        ("DeleteItem", {"TableName": T, "Key": STATE}),
+        ("TransactWriteItems", {"TransactItems": [{"Delete": {"TableName": T, "Key": STATE}}]}),
+    ],
+)
+@pytest.mark.parametrize("function", ["create", "poll", "sweep", "manage", "pages"])
+def test_there_is_no_other_way_to_write_a_decision(template, function, hidden):
+    assert DENIED in [verdict for verdict, *_ in refusals(statements(template, function), *hidden)]
+
+
+def test_create_makes_no_key_and_no_tenant(template):
+    of_role = statements(template, "create")
+    for pk in ("T#demo#K#k_1", "T#demo#TENANT", "T#demo#APPROVERS", "TENANTS", "T#demo#I#x", "T#demo#N#x"):
+        assert [one[0] for one in refusals(of_role, "PutItem", put(pk, "hash"))] == [NOT_ALLOWED], pk
+
+
+def test_every_write_of_a_transaction_is_judged_by_itself():
+    actions = [(action, context["dynamodb:LeadingKeys"]) for action, _, context in asked("TransactWriteItems", WITHDRAW)]
+    assert actions == [
+        ("dynamodb:UpdateItem", ["T#demo#E#el_1"]), ("dynamodb:UpdateItem", ["T#demo#S#se_1"]),
+        ("dynamodb:PutItem", ["T#demo#A#2026-01-01#3"]),
+    ]
+
+
+def test_attributes_are_the_top_level_names_of_the_whole_request():
+    one = update(STATE, "SET #a.#b = :v, plain[0] = if_not_exists(#c, :w) REMOVE #d ADD #e :one", "size(#f) < :n AND NOT #g IN (:x)")
+    assert attributes_of(one) == ["PK", "SK", "a", "c", "d", "e", "f", "g", "plain"]
+
+
+def test_sets_quantify_as_iam_says():
+    def says(operator, found):
+        one = {"Effect": "Allow", "Action": ["a:b"], "Resource": ["r"], "Condition": {operator: {"k": ["x", "y"]}}}
+        return judge([one], "a:b", "r", {} if found is None else {"k": found}) == ALLOWED
+
+    assert says("ForAllValues:StringEquals", ["x"]) and not says("ForAllValues:StringEquals", ["x", "z"])
+    assert says("ForAllValues:StringEquals", None), "a missing key fits all"
+    assert says("ForAnyValue:StringEquals", ["z", "x"]) and not says("ForAnyValue:StringEquals", ["z"])
+    assert not says("ForAnyValue:StringEquals", None), "a missing key fits none"
+    with pytest.raises(ValueError):
+        says("ForAnyValue:ArnLike", ["x"])
