@@ -1,7 +1,7 @@
 """The evaluator reads requests as DynamoDB does; and what each function really sends is allowed.
 
 The requests below are those of shared/store, shortened. The second engine puts every real request of the acceptance run
-before the same evaluator (infra/engine/guard.py).
+before the same evaluator (infra/engine/loopback.py).
 """
 import policy
 import pytest

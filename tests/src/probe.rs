@@ -25,9 +25,12 @@ use serde_json::{Value, json};
 /// - `/panic` panics where nothing of ours catches it,
 /// - the routes of the poll function, whose every call of the table panics: `/readyz` panics where we catch it.
 pub fn router() -> Router {
-    routes::of(routes::Function::Poll, http())
+    routes::poll(http())
         .route("/echo/{segment}", any(echo))
-        .route("/bytes", post(async |body: Bytes| ([(header::CONTENT_TYPE, "application/octet-stream")], body)))
+        .route(
+            "/bytes",
+            post(async |body: Bytes| ([(header::CONTENT_TYPE, "application/octet-stream")], body)),
+        )
         .route("/panic", get(broken))
 }
 

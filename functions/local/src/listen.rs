@@ -47,6 +47,9 @@ mod tests {
         let first = listen(0).await.unwrap();
         let port = first.local_addr().unwrap().port();
         let error = listen(port).await.err().unwrap();
-        assert_eq!(error.to_string(), format!("port {port} is taken; try another --port, or 0 for any free one"));
+        assert_eq!(
+            error.to_string(),
+            format!("port {port} is taken; try another --port, or 0 for any free one")
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! `manage`: the Lambda function that manages sessions, tenants and approvers.
 
-use countersign_http::routes::{self, Function};
+use countersign_http::routes;
 use countersign_runtime::lambda;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
     let http = lambda::boot().await?;
-    lambda_http::run(routes::of(Function::Manage, http)).await
+    lambda_http::run(routes::manage(http)).await
 }

@@ -1,10 +1,10 @@
 //! `pages`: the Lambda function that shows pages to people.
 
-use countersign_http::routes::{self, Function};
+use countersign_http::routes;
 use countersign_runtime::lambda;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
     let http = lambda::boot().await?;
-    lambda_http::run(routes::of(Function::Pages, http)).await
+    lambda_http::run(routes::pages(http)).await
 }

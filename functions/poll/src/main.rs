@@ -1,10 +1,10 @@
 //! `poll`: the Lambda function that tells what became of questions.
 
-use countersign_http::routes::{self, Function};
+use countersign_http::routes;
 use countersign_runtime::lambda;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
     let http = lambda::boot().await?;
-    lambda_http::run(routes::of(Function::Poll, http)).await
+    lambda_http::run(routes::poll(http)).await
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use aws_config::{BehaviorVersion, SdkConfig};
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::Builder;
 

@@ -204,7 +204,11 @@ fn table_name(text: &str) -> Result<String, String> {
 /// The look of an address; whoever sends mail reads it closely.
 fn mail_from(text: &str) -> Result<String, String> {
     let halves = text.rsplit_once('@').filter(|(user, host)| !user.is_empty() && !host.is_empty());
-    if halves.is_some() && !text.contains(char::is_control) { Ok(text.into()) } else { Err(NO_ADDRESS.into()) }
+    if halves.is_some() && !text.contains(char::is_control) {
+        Ok(text.into())
+    } else {
+        Err(NO_ADDRESS.into())
+    }
 }
 
 /// The look of a mail server's URL; whoever sends mail reads it closely.

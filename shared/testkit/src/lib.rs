@@ -1,7 +1,11 @@
 //! What the tests stand on: the whole app on an embedded engine, with a clock, randomness and faults that the test
 //! holds in its hand. Dev-only.
 
-#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a test that cannot be set up has failed")]
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot be set up has failed"
+)]
 
 pub mod app;
 pub mod channel;

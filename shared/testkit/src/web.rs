@@ -76,7 +76,8 @@ impl Web {
 
     /// Sends JSON, or nothing where `body` is null, with a bearer where `key` is not empty.
     pub async fn call(&self, method: &str, path: &str, key: &str, body: Value) -> Reply {
-        let mut request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, "application/json");
+        let mut request =
+            Request::builder().method(method).uri(path).header(CONTENT_TYPE, "application/json");
         if !key.is_empty() {
             request = request.header(AUTHORIZATION, format!("Bearer {key}"));
         }

@@ -181,7 +181,7 @@ async fn a_native_answer_at_the_deadline_is_gone() {
     let body = json!({"message": "Delete?", "expires_in_seconds": 60});
     let created = web.api("POST", "/v1/elicitations", body).await.expect(201).json();
     let path = format!("/v1/elicitations/{}/respond", created["id"].as_str().unwrap());
-    web.test.clock.advance(Duration::from_secs(60));
+    web.test.clock.advance(Duration::from_mins(1));
     let late = web.api("POST", &path, json!({"action": "accept"})).await.expect(410).json();
     assert_eq!(late["code"], "too_late");
 }

@@ -30,3 +30,5 @@ mod racing;
 mod round_trip;
 #[cfg(test)]
 mod scene;
+#[cfg(test)]
+mod template;

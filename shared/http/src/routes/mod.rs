@@ -57,11 +57,12 @@ fn calm(handler: MethodRouter<Http>) -> MethodRouter<Http> {
     handler.layer(CatchPanicLayer::custom(poll_panicked))
 }
 
-/// Every route there is.
-pub const ROUTES: &[Route] = &[
+const CREATE: &[Route] = &[
     route(Function::Create, "POST", "/t/{token}/api/v1/elicitations", || post(fallback::create)),
     route(Function::Create, "POST", "/api/v1/elicitations", || post(fallback::create_by_key)),
     route(Function::Create, "POST", "/v1/elicitations", || post(elicitations::create)),
+];
+const POLL: &[Route] = &[
     route(Function::Poll, "GET", "/t/{token}/api/v1/elicitations/{id}", || calm(get(fallback::poll))),
     route(Function::Poll, "GET", "/t/{token}/api/v1/elicitations/{id}/", || calm(get(fallback::poll))),
     route(Function::Poll, "GET", "/api/v1/elicitations/{id}", || calm(get(fallback::poll_by_key))),
@@ -70,10 +71,14 @@ pub const ROUTES: &[Route] = &[
     route(Function::Poll, "GET", "/v1/elicitations/{id}", || get(elicitations::read)),
     route(Function::Poll, "GET", "/healthz", || get(health::live)),
     route(Function::Poll, "GET", "/readyz", || get(health::ready)),
+];
+const RESPOND: &[Route] = &[
     route(Function::Respond, "PATCH", "/api/v1/elicitations/{id}/respond", || patch(fallback::respond)),
     route(Function::Respond, "POST", "/v1/elicitations/{id}/respond", || post(elicitations::respond)),
     route(Function::Respond, "POST", "/v1/elicitations/{id}/withdraw", || post(elicitations::withdraw)),
     route(Function::Respond, "POST", "/v1/elicitations/{id}/ack", || post(elicitations::acknowledge)),
+];
+const MANAGE: &[Route] = &[
     route(Function::Manage, "POST", "/v1/sessions", || post(sessions::open)),
     route(Function::Manage, "GET", "/v1/sessions/{session}", || get(sessions::read)),
     route(Function::Manage, "POST", "/v1/sessions/{session}/resume", || post(sessions::resume)),
@@ -86,23 +91,64 @@ pub const ROUTES: &[Route] = &[
     route(Function::Manage, "POST", "/v1/approvers", || post(tenants::add_approver)),
     route(Function::Manage, "GET", "/v1/tenants", || get(tenants::list)),
     route(Function::Manage, "POST", "/v1/tenants", || post(tenants::create)),
-    route(Function::Pages, "GET", "/d/{tenant}/{reference}", || get(page::question)),
 ];
+const PAGES: &[Route] = &[route(Function::Pages, "GET", "/d/{tenant}/{reference}", || get(page::question))];
 
-/// What one function serves.
-pub fn of(function: Function, http: Http) -> Router {
-    build(|route| route.function == function, http)
+const SERVED: [&[Route]; 5] = [CREATE, POLL, RESPOND, MANAGE, PAGES];
+const COUNT: usize = CREATE.len() + POLL.len() + RESPOND.len() + MANAGE.len() + PAGES.len();
+
+/// Every route there is.
+pub const ROUTES: &[Route] = &gathered();
+
+const fn gathered() -> [Route; COUNT] {
+    let mut all = [CREATE[0]; COUNT];
+    let (mut group, mut filled) = (0, 0);
+    while group < SERVED.len() {
+        let mut index = 0;
+        while index < SERVED[group].len() {
+            all[filled] = SERVED[group][index];
+            filled += 1;
+            index += 1;
+        }
+        group += 1;
+    }
+    all
+}
+
+/// What the function `create` serves. Each function has a list of its own, so that its binary holds no handler of
+/// another: a poll could not decide if it wanted to.
+pub fn create(http: Http) -> Router {
+    build(CREATE, http)
+}
+
+/// What the function `poll` serves.
+pub fn poll(http: Http) -> Router {
+    build(POLL, http)
+}
+
+/// What the function `respond` serves.
+pub fn respond(http: Http) -> Router {
+    build(RESPOND, http)
+}
+
+/// What the function `manage` serves.
+pub fn manage(http: Http) -> Router {
+    build(MANAGE, http)
+}
+
+/// What the function `pages` serves.
+pub fn pages(http: Http) -> Router {
+    build(PAGES, http)
 }
 
 /// What all of them serve together.
 pub fn all(http: Http) -> Router {
-    build(|_| true, http)
+    build(ROUTES, http)
 }
 
-fn build(serves: impl Fn(&Route) -> bool, http: Http) -> Router {
-    ROUTES
+fn build(routes: &[Route], http: Http) -> Router {
+    routes
         .iter()
-        .filter(|route| serves(route))
         .fold(Router::new(), |router, route| router.route(route.path, (route.handler)()))
         .fallback(nothing_here)
         .layer(CatchPanicLayer::custom(panicked))

@@ -22,8 +22,8 @@ use crate::entropy::OsEntropy;
 use crate::logging::{LogFormat, start_logging};
 use crate::variables::{BASE_URL, SECRETS};
 
-use secrets::Secrets;
 pub use secrets::BadSecrets;
+use secrets::Secrets;
 
 /// How long the start waits for the store. Without an answer it goes on: the first request then opens the connection.
 const WARM_LIMIT: Duration = Duration::from_secs(2);

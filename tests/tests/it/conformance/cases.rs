@@ -190,7 +190,10 @@ async fn not_found(front: &Front<'_>) {
 
 async fn wrong_method(front: &Front<'_>) {
     let native = front.api("PUT", "/v1/sessions", Value::Null).await.expect(405);
-    assert_eq!((native.json()["code"].as_str(), &native.headers["allow"]), (Some("method_not_allowed"), &"POST".parse().unwrap()));
+    assert_eq!(
+        (native.json()["code"].as_str(), &native.headers["allow"]),
+        (Some("method_not_allowed"), &"POST".parse().unwrap())
+    );
     let fallback = front.api("GET", "/api/v1/elicitations/r1/respond", Value::Null).await.expect(405);
     assert_eq!(fallback.headers["allow"], "PATCH");
 }

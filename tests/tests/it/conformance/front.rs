@@ -23,7 +23,7 @@ pub(super) enum Way<'a> {
     /// By a call.
     Router(Router),
     /// Through a socket on the loopback interface.
-    Socket(Socket),
+    Socket(Box<Socket>),
     /// Through the gateway to the functions' processes.
     Deployment(&'a Deployment, Origin),
     /// Through an event to one function's process.

@@ -1,8 +1,8 @@
 //! What only the Lambda binaries do: their start, their schedule, their logs.
 
+use countersign_core::id::Front as AskedOn;
 use countersign_testkit::lambda::{Deployment, Origin, Outcome, built, event};
 use countersign_testkit::native_ask;
-use countersign_core::id::Front as AskedOn;
 use http::Request;
 use serde_json::{Value, json};
 
@@ -15,7 +15,9 @@ pub(super) fn check_logs(logged: &str) {
             assert!(!line.contains(secret), "{secret} in {line}");
         }
     }
-    for template in ["POST /t/{token}/api/v1/elicitations answered 201", "GET /v1/elicitations/{id} answered 200"] {
+    for template in
+        ["POST /t/{token}/api/v1/elicitations answered 201", "GET /v1/elicitations/{id} answered 200"]
+    {
         assert!(logged.contains(template), "{template}");
     }
 }
@@ -59,9 +61,7 @@ async fn the_schedule_sweeps_and_tells_what_it_did() {
         Outcome::Response(bytes) => serde_json::from_slice::<Value>(&bytes).unwrap(),
         other => panic!("{other:?}: {}", sweep.logged()),
     };
-    let counts = |due: u32, expired: u32| {
-        json!({"due": due, "expired": expired, "planned": 0, "sent": 0, "postponed": 0, "failed": 0, "troubled": 0})
-    };
+    let counts = |due: u32, expired: u32| json!({"due": due, "expired": expired, "planned": 0, "sent": 0, "postponed": 0, "failed": 0, "troubled": 0});
     assert_eq!(swept().await, counts(1, 1), "its deadline is long over");
     assert_eq!(swept().await, counts(0, 0));
 }

@@ -65,7 +65,7 @@ async fn the_fronts_agree() {
     let deployment = Deployment::start(built()).await;
     let router = Front::new("router", Way::Router(web.router.clone()), &web.key, &web.operator);
     run(&router, cases::ALL).await;
-    let socket = Way::Socket(Socket::serve(served.router.clone()).await);
+    let socket = Way::Socket(Box::new(Socket::serve(served.router.clone()).await));
     let socket = Front::new("socket", socket, &served.key, &served.operator);
     run(&socket, cases::ALL).await;
     assert_alike(&router, &socket);

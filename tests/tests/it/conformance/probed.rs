@@ -4,8 +4,8 @@ use axum::body::Bytes;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use countersign_core::id::Bits130;
-use countersign_tests::probe;
 use countersign_testkit::lambda::{Origin, Process};
+use countersign_tests::probe;
 use http::Request;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -55,7 +55,8 @@ async fn cookies(front: &Front<'_>) {
 }
 
 async fn repeated(front: &Front<'_>) {
-    let request = Request::get("/echo/x").header("x-many", "1").header("x-many", "2").header("X-Many", "3, 4");
+    let request =
+        Request::get("/echo/x").header("x-many", "1").header("x-many", "2").header("X-Many", "3, 4");
     assert_eq!(echoed(front, request, "").await["x_many"], "1,2,3, 4");
 }
 
@@ -102,7 +103,7 @@ async fn the_fronts_carry_requests_and_answers_alike() {
     let front = |name, way| Front::new(name, way, "", "");
     let router = front("probe, router", Way::Router(probe::router()));
     run(&router, ALL).await;
-    let socket = front("probe, socket", Way::Socket(Socket::serve(probe::router()).await));
+    let socket = front("probe, socket", Way::Socket(Box::new(Socket::serve(probe::router()).await)));
     run(&socket, ALL).await;
     assert_alike(&router, &socket);
     let url = front("probe, Function URL", Way::Process(&process, Origin::FunctionUrl));

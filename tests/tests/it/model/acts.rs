@@ -19,10 +19,13 @@ use proptest::test_runner::TestCaseError;
 use serde_json::json;
 
 use super::case::{BODIES, Case, Outcome, request_id};
-use super::reference::{Ending, Reply, Slot, World};
+use super::reference::{Ending, Fact, Reply, Slot, World};
 use super::steps::{Death, Edge, NATIVE_FROM, Press, Step};
 
 type Told = Result<Reply, TestCaseError>;
+
+/// How long a native asker waits in one read.
+const HELD: Duration = Duration::from_secs(1);
 
 impl Case {
     /// Does one step, in a process that may die in it.
@@ -31,7 +34,7 @@ impl Case {
             Step::Ask { slot, body, wait_s, stale } => self.ask(*slot, *body, *wait_s, *stale, death).await,
             Step::Admit => self.admit().await,
             Step::Poll(slot) => self.poll(self.pick(*slot), death).await,
-            Step::View(slot) => self.view(self.pick(*slot), death).await,
+            Step::View(slot) => self.view(self.pick(*slot), Duration::ZERO, death).await,
             Step::Respond { slot, press, stale, slow_ms } => {
                 self.respond(self.pick(*slot), *press, *stale, *slow_ms, death).await
             }
@@ -123,7 +126,7 @@ impl Case {
 
     async fn poll(&mut self, slot: Slot, death: Death) -> Result<(), TestCaseError> {
         if slot >= NATIVE_FROM {
-            return self.view(slot, death).await;
+            return self.view(slot, HELD, death).await;
         }
         let by_handle = slot.is_multiple_of(2);
         let store = self.test.app.store.tenant(&self.token.tenant);
@@ -144,20 +147,31 @@ impl Case {
         self.was_read(slot, told).await
     }
 
-    async fn view(&mut self, slot: Slot, death: Death) -> Result<(), TestCaseError> {
+    /// A native read: the asker's where it waits, else that of somebody who only looks.
+    async fn view(&mut self, slot: Slot, wait: Duration, death: Death) -> Result<(), TestCaseError> {
         let view = async {
-            let seen = self.test.app.view(&self.caller, self.id(slot), Duration::ZERO).await;
+            let seen = self.test.app.view(&self.caller, self.id(slot), wait).await;
             seen.map_err(|error| TestCaseError::fail(error.to_string()))
         };
-        let told = match self.mortal(death, view).await? {
-            None => None,
-            Some(None) => Some(Reply::Unknown),
-            Some(Some((_, state))) => {
-                self.observe(slot, &state)?;
-                Some(Ending::of(&state).map_or(Reply::Pending, Reply::Ended))
-            }
-        };
-        self.was_read(slot, told).await
+        let seen = self.mortal(death, view).await?;
+        let state = seen.as_ref().and_then(|seen| seen.as_ref().map(|(_, state)| state.clone()));
+        let told = seen.map(|seen| match seen {
+            None => Reply::Unknown,
+            Some((_, state)) => Ending::of(&state).map_or(Reply::Pending, Reply::Ended),
+        });
+        if wait.is_zero() {
+            let reply = self.world.clone().read(slot, self.test.now());
+            let next = self.world.clone();
+            self.compare(told, reply, next).await?;
+        } else {
+            self.was_read(slot, told).await?;
+        }
+        // Who only looked at an expiry that is not stored has no claim on it: the clock may go back.
+        let stands = self.world.questions.get(&slot).is_some_and(|one| one.fact != Fact::Pending);
+        match state {
+            Some(state) if stands => self.observe(slot, &state),
+            _ => Ok(()),
+        }
     }
 
     async fn was_read(&mut self, slot: Slot, told: Option<Reply>) -> Result<(), TestCaseError> {

@@ -1,0 +1,187 @@
+//! Figures of the Lambda functions: starts, warm invocations, memory and size of the release binaries, and the store
+//! round trips of each route.
+//!
+//! `cargo bench -p countersign-tests --bench lambda` prints the tables of docs/performance.md; nothing here judges. The
+//! engine and the Runtime API share the machine with the function; there is no TLS.
+
+#![expect(clippy::expect_used, reason = "a bench that cannot be set up has failed")]
+
+mod trips;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use countersign_testkit::lambda::{Deployment, Origin, Outcome, Process, built, event};
+use countersign_testkit::web::Reply;
+use http::Request;
+use serde_json::{Value, json};
+
+const STARTS: usize = 30;
+const INVOCATIONS: usize = 2_000;
+
+#[expect(clippy::disallowed_methods, reason = "a bench reads the real clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Milliseconds at a share of all, in per cent.
+fn at(times: &mut [Duration], share: usize) -> f64 {
+    times.sort();
+    times[(times.len() - 1) * share / 100].as_secs_f64() * 1e3
+}
+
+/// A function and what it is asked.
+struct Subject {
+    name: &'static str,
+    /// What is asked in its name for the table.
+    act: &'static str,
+    events: Vec<Value>,
+}
+
+struct Figures {
+    first_next: Vec<Duration>,
+    first_answer: Vec<Duration>,
+    warm: Vec<Duration>,
+    rss_kib: u64,
+}
+
+async fn invoked(process: &Process, event: &Value) {
+    let outcome = process.invoke(event).await;
+    let Outcome::Response(bytes) = &outcome else { panic!("{outcome:?}: {}", process.logged()) };
+    let answer: Value = serde_json::from_slice(bytes).expect("JSON");
+    assert!(answer["statusCode"].as_u64().is_none_or(|status| status < 300), "{answer}");
+}
+
+impl Subject {
+    async fn measure(&self, deployment: &Deployment) -> Figures {
+        let quiet = [("COUNTERSIGN_LOG", "warn,countersign=info")];
+        let (mut first_next, mut first_answer) = (vec![], vec![]);
+        let mut events = self.events.iter();
+        for _ in 0..STARTS {
+            let began = now();
+            let process = deployment.launch(self.name, &quiet).await.expect("a start");
+            first_next.push(began.elapsed());
+            invoked(&process, events.next().expect("enough events")).await;
+            first_answer.push(began.elapsed());
+        }
+        let process = deployment.launch(self.name, &quiet).await.expect("a start");
+        let mut warm = vec![];
+        for event in events {
+            let began = now();
+            invoked(&process, event).await;
+            warm.push(began.elapsed());
+        }
+        Figures { first_next, first_answer, warm, rss_kib: rss_kib(process.id()) }
+    }
+
+    async fn print(&self, deployment: &Deployment, binaries: &Path) {
+        let mut figures = self.measure(deployment).await;
+        let binary = binaries.join(self.name);
+        let size = std::fs::metadata(&binary).expect("a binary").len();
+        println!(
+            "| {} | {} | {:.1} ({:.1}) | {:.1} | {:.2} | {:.2} | {:.1} | {:.1} | {} |",
+            self.name,
+            self.act,
+            at(&mut figures.first_next, 50),
+            at(&mut figures.first_next, 99),
+            at(&mut figures.first_answer, 50),
+            at(&mut figures.warm, 50),
+            at(&mut figures.warm, 99),
+            megabytes(figures.rss_kib * 1024),
+            megabytes(size),
+            zipped(&binary).map_or_else(|| "no zip here".into(), |size| format!("{:.1}", megabytes(size))),
+        );
+    }
+}
+
+fn rss_kib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or_default()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "megabytes of a binary")]
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+/// Bytes of the binary as it is deployed; `None` where there is no `zip`.
+fn zipped(binary: &Path) -> Option<u64> {
+    let folder = tempfile::tempdir().ok()?;
+    let archive = folder.path().join("function.zip");
+    let zip = Command::new("zip").args(["-9", "-q", "-j"]).arg(&archive).arg(binary).status().ok()?;
+    zip.success().then(|| std::fs::metadata(&archive).ok().map(|file| file.len()))?
+}
+
+fn asked(path: &str, method: &str, key: &str, body: &Value) -> Value {
+    let mut request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+    if !key.is_empty() {
+        request = request.header("authorization", format!("Bearer {key}"));
+    }
+    let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
+    event::of(&request.body(body).expect("a request"), Origin::FunctionUrl)
+}
+
+async fn answered(process: &Process, event: &Value) -> Value {
+    let reply: Reply = event::reply(&process.invoke(event).await, Origin::FunctionUrl);
+    reply.expect(201).json()
+}
+
+/// What each function is asked, often enough: a question of its own for each create and each decision.
+async fn subjects(deployment: &Deployment) -> Vec<Subject> {
+    let key = &deployment.web.key;
+    let manage = deployment.launch("manage", &[]).await.expect("a start");
+    let create = deployment.launch("create", &[]).await.expect("a start");
+    let total = STARTS + INVOCATIONS;
+    let session = asked("/v1/sessions", "POST", key, &json!({}));
+    let ask = |n: usize| {
+        asked(
+            "/v1/elicitations",
+            "POST",
+            key,
+            &json!({"message": format!("Send mail number {n} to a@example.com?")}),
+        )
+    };
+    let opened = answered(&manage, &session).await;
+    let path = format!("/t/{}/api/v1/elicitations", opened["ask_token"].as_str().expect("a token"));
+    let fallback = json!({
+        "mode": "form", "message": "Send the mail?", "_meta": {"com.pulsemcp/request-id": "bench"},
+        "requestedSchema": {"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]}
+    });
+    let handle = answered(&create, &asked(&path, "POST", "", &fallback)).await["requestId"].clone();
+    let poll = asked(&format!("{path}/{}", handle.as_str().expect("a handle")), "GET", "", &Value::Null);
+    let mut decisions = vec![];
+    for n in 0..total {
+        let id = answered(&create, &ask(n)).await["id"].clone();
+        let path = format!("/v1/elicitations/{}/respond", id.as_str().expect("an id"));
+        decisions.push(asked(&path, "POST", key, &json!({"action": "accept"})));
+    }
+    let page = asked("/d/demo/K7Q-4MD", "GET", "", &Value::Null);
+    vec![
+        Subject { name: "create", act: "native create", events: (total..2 * total).map(ask).collect() },
+        Subject { name: "poll", act: "poll, pending", events: vec![poll; total] },
+        Subject { name: "respond", act: "accept", events: decisions },
+        Subject { name: "manage", act: "new session", events: vec![session; total] },
+        Subject { name: "pages", act: "page", events: vec![page; total] },
+        Subject { name: "sweep", act: "nothing due", events: vec![json!({"source": "aws.events"}); total] },
+    ]
+}
+
+#[tokio::main]
+async fn main() {
+    let binaries = built();
+    let deployment = Deployment::without_functions(binaries).await;
+    println!(
+        "{STARTS} starts and {INVOCATIONS} warm invocations each; ms and MB; targets: first `/next` 7, warm poll 0.7, zip 5\n"
+    );
+    println!(
+        "| function | asked | first `/next` p50 (p99) | first answer p50 | warm p50 | warm p99 | RSS | binary | zip |\n\
+         |---|---|---|---|---|---|---|---|---|"
+    );
+    for subject in subjects(&deployment).await {
+        subject.print(&deployment, binaries).await;
+    }
+    trips::print().await;
+}
