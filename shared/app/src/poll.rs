@@ -15,8 +15,8 @@ use crate::App;
 use crate::authority::Caller;
 use crate::ports::StoreError;
 
-/// What a poll may cost after its read: the lease or the hold, one write.
-const POLL_WRITE_LIMIT: Duration = Duration::from_millis(800);
+/// What a poll's one write, the lease or the hold, may take of the time that its read may.
+const WRITE_SHARE: u32 = 5;
 
 /// What a poll learns.
 #[derive(Debug, Clone)]
@@ -214,7 +214,7 @@ impl App {
         asks: bool,
     ) -> (Elicitation, State) {
         let store = self.store.tenant(tenant);
-        let claim = limited(POLL_WRITE_LIMIT, store.claim_hold(found.id, until, now)).await;
+        let claim = limited(self.write_limit(), store.claim_hold(found.id, until, now)).await;
         let mut state = found.state_at(self.clock.now());
         if !claim.unwrap_or(false) {
             return (found, state);
@@ -242,16 +242,20 @@ impl App {
             if found.asker.collected_at.is_some() {
                 return;
             }
-            limited(POLL_WRITE_LIMIT, store.collected(found.id, now)).await
+            limited(self.write_limit(), store.collected(found.id, now)).await
         } else {
             if !found.lease_is_due(now) {
                 return;
             }
-            limited(POLL_WRITE_LIMIT, store.renew_lease(found.id, now)).await
+            limited(self.write_limit(), store.renew_lease(found.id, now)).await
         };
         if let Err(error) = noted {
             tracing::debug!(tenant.id = %tenant, "a read was not noted: {error}");
         }
+    }
+
+    fn write_limit(&self) -> Duration {
+        self.settings.poll_store_limit / WRITE_SHARE
     }
 
     async fn read_limited(

@@ -133,7 +133,7 @@ fn settings() -> Settings {
         default_ttl: EXPIRY_DEFAULT,
         retention: RETENTION_DEFAULT,
         hold_native_reads: true,
-        poll_store_limit: Duration::from_millis(50),
+        poll_store_limit: Duration::from_mins(1), // a slow machine must not pass for a store that is down
     }
 }
 

@@ -81,12 +81,14 @@ impl Subject {
         let binary = binaries.join(self.name);
         let size = std::fs::metadata(&binary).expect("a binary").len();
         println!(
-            "| {} | {} | {:.1} ({:.1}) | {:.1} | {:.2} | {:.2} | {:.1} | {:.1} | {} |",
+            "| {} | {} | {:.1} | {:.1} ({:.1}) | {:.1} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {} |",
             self.name,
             self.act,
+            at(&mut figures.first_next, 0),
             at(&mut figures.first_next, 50),
             at(&mut figures.first_next, 99),
             at(&mut figures.first_answer, 50),
+            at(&mut figures.warm, 0),
             at(&mut figures.warm, 50),
             at(&mut figures.warm, 99),
             megabytes(figures.rss_kib * 1024),
@@ -177,8 +179,8 @@ async fn main() {
         "{STARTS} starts and {INVOCATIONS} warm invocations each; ms and MB; targets: first `/next` 7, warm poll 0.7, zip 5\n"
     );
     println!(
-        "| function | asked | first `/next` p50 (p99) | first answer p50 | warm p50 | warm p99 | RSS | binary | zip |\n\
-         |---|---|---|---|---|---|---|---|---|"
+        "| function | asked | first `/next` best | p50 (p99) | first answer p50 | warm best | warm p50 | warm p99 | RSS | \
+         binary | zip |\n|---|---|---|---|---|---|---|---|---|---|---|"
     );
     for subject in subjects(&deployment).await {
         subject.print(&deployment, binaries).await;

@@ -1,7 +1,7 @@
 //! The wire, route by route (PROTOCOL.md sections 0 to 3), through the router.
 
 use axum::body::Body;
-use countersign_testkit::Web;
+use countersign_testkit::{TestApp, Web};
 use http::Request;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -82,8 +82,13 @@ async fn a_session_of_another_name_is_refused_before_its_schema_is_looked_at() {
 
 #[tokio::test]
 async fn a_poll_is_answered_pending_whatever_the_store_does() {
+    use countersign_app::Settings;
     use countersign_embedded::faults::{Fault, Op};
-    let web = Web::start().await;
+    let mut test = TestApp::start().await;
+    let hurried = Duration::from_millis(50); // what the fault that never answers waits for
+    test.app.settings =
+        std::sync::Arc::new(Settings { poll_store_limit: hurried, ..(*test.app.settings).clone() });
+    let web = Web::over(test);
     let (_, path) = web.session().await;
     let id = web.call("POST", &path, "", ask("r1")).await.expect(201).json()["requestId"].clone();
     let poll = format!("{path}/{}", id.as_str().unwrap());
