@@ -36,6 +36,8 @@ pub struct Settings {
     pub retention: Duration,
     /// Whether a native read may be held. Held time is billed on Lambda and free locally.
     pub hold_native_reads: bool,
+    /// How long any request may take beyond what it is held for; past it nothing can be said of its outcome.
+    pub request_limit: Duration,
     /// How long a poll waits for the store before it answers `pending`.
     pub poll_store_limit: Duration,
 }

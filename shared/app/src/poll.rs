@@ -219,15 +219,19 @@ impl App {
         if !claim.unwrap_or(false) {
             return (found, state);
         }
+        // Counted in what was waited, not in what the clock says: a clock that steps back must not prolong a hold.
+        let mut left = until.since(now);
         loop {
             let now = self.clock.now();
-            if state.is_terminal() || now >= until || self.stopping.is_set() {
+            if state.is_terminal() || now >= until || left.is_zero() || self.stopping.is_set() {
                 if asks && state.is_terminal() {
                     self.note_read(tenant, &found, &state, now).await;
                 }
                 return (found, state);
             }
-            self.clock.sleep(HOLD_STEP.min(until.since(now))).await;
+            let step = HOLD_STEP.min(until.since(now)).min(left);
+            self.clock.sleep(step).await;
+            left -= step;
             if let Ok(Some(read)) = self.read_limited(tenant, found.id).await {
                 found = read;
             }

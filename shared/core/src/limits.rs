@@ -34,6 +34,9 @@ pub const CREATE_RETRY_BUDGET: Duration = Duration::from_secs(8);
 /// Decisions retry throttles and conflicts for up to this long.
 pub const RESPOND_RETRY_BUDGET: Duration = Duration::from_secs(5);
 
+/// Any request is answered within this, what it is held for aside: the create's own retries, and a little.
+pub const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+
 /// Rows outlive their deadline by this: TTL is garbage collection, never expiry.
 pub const RETENTION_DEFAULT: Duration = Duration::from_hours(30 * 24);
 /// An ask token that names no life of its own.

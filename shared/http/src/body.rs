@@ -11,23 +11,33 @@ use serde_json::{Map, Value};
 
 use crate::error::ApiError;
 
-/// What is read of a body over its cap before it is refused: a client that is cut off while it sends never sees why.
+/// What is read of any body, its cap notwithstanding: a client that is cut off while it sends never sees why.
 const DRAIN: usize = 1024 * 1024;
+
+/// The request with its whole body in memory. Every request is read to its end before anybody answers it: a
+/// connection whose body was left unread cannot be used again, and whoever polls on it next would be cut off.
+///
+/// # Errors
+/// 413 over 1 MiB, 400 where the body breaks off.
+pub(crate) async fn whole(request: Request) -> Result<Request, ApiError> {
+    let declared =
+        request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if declared.is_some_and(|length: usize| length > DRAIN) {
+        return Err(ApiError::too_large(DRAIN));
+    }
+    let (parts, body) = request.into_parts();
+    let bytes = Limited::new(body, DRAIN).collect().await.map_err(|error| {
+        if error.is::<http_body_util::LengthLimitError>() { ApiError::too_large(DRAIN) } else { broken_off() }
+    })?;
+    Ok(Request::from_parts(parts, Body::from(bytes.to_bytes())))
+}
 
 /// The body's bytes.
 ///
 /// # Errors
-/// 413 over `cap` bytes, 400 where it breaks off.
+/// 413 over `cap` bytes.
 pub async fn read(request: Request, cap: usize) -> Result<Bytes, ApiError> {
-    let declared =
-        request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if declared.is_some_and(|length: usize| length > DRAIN) {
-        return Err(ApiError::too_large(cap));
-    }
-    let bytes = Limited::new(request.into_body(), DRAIN).collect().await.map_err(|error| {
-        if error.is::<http_body_util::LengthLimitError>() { ApiError::too_large(cap) } else { broken_off() }
-    })?;
-    let bytes = bytes.to_bytes();
+    let bytes = request.into_body().collect().await.map_err(|_| broken_off())?.to_bytes();
     if bytes.len() > cap { Err(ApiError::too_large(cap)) } else { Ok(bytes) }
 }
 

@@ -1,6 +1,7 @@
 //! What surrounds every route: an id for the request, headers on every answer, one log line, the shape of errors.
 
 use std::any::Any;
+use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HeaderName, X_CONTENT_TYPE_OPTIONS};
@@ -8,7 +9,12 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use countersign_app::ports::StoreError;
+use countersign_core::limits::WAIT_MAX;
+use tokio::time::timeout;
+
 use crate::Http;
+use crate::body::whole;
 use crate::error::{ApiError, Shape};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
@@ -21,7 +27,18 @@ pub(crate) async fn surround(State(http): State<Http>, request: Request, next: N
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let id = format!("req_{}", http.app.entropy.bits130());
     let began = http.app.clock.now();
-    let mut response = next.run(request).await;
+    let limit = http.app.settings.request_limit + held_for(&route);
+    let answered = async {
+        match whole(request).await {
+            Ok(request) => next.run(request).await,
+            Err(error) => error.into_response(),
+        }
+    };
+    let mut response = match timeout(limit, answered).await {
+        Ok(response) => response,
+        Err(_) => ApiError::from(StoreError::Unavailable("no answer within the request's limit".into()))
+            .into_response(),
+    };
     let error = response.extensions_mut().remove::<ApiError>();
     let logged = error.as_ref().and_then(|error| error.logged().map(str::to_owned));
     if let Some(error) = error {
@@ -39,6 +56,11 @@ pub(crate) async fn surround(State(http): State<Http>, request: Request, next: N
         headers.insert(REQUEST_ID, id);
     }
     response
+}
+
+/// How long a read of the route may be held.
+fn held_for(route: &str) -> Duration {
+    if route.trim_end_matches('/').ends_with("/elicitations/{id}") { WAIT_MAX } else { Duration::ZERO }
 }
 
 fn log(

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use countersign_app::Settings;
 use countersign_core::deadline::{ConfiguredExpiry, configured_expiry};
-use countersign_core::limits::{EXPIRY_DEFAULT, POLL_STORE_LIMIT};
+use countersign_core::limits::{EXPIRY_DEFAULT, POLL_STORE_LIMIT, REQUEST_LIMIT};
 use countersign_core::secret::Secret;
 
 use crate::logging::check_filter;
@@ -91,6 +91,7 @@ impl Config {
             default_ttl: self.default_ttl,
             retention: self.retention,
             hold_native_reads,
+            request_limit: REQUEST_LIMIT,
             poll_store_limit: POLL_STORE_LIMIT,
         }
     }

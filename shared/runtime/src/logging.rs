@@ -64,6 +64,11 @@ fn filter(text: &str) -> EnvFilter {
     let default = LevelFilter::WARN.into();
     let filter = EnvFilter::builder().with_default_directive(default).parse_lossy(text);
     let quiet = |target: &str| format!("{target}=info").parse::<Directive>().ok();
+    // It reports, as an error, that an engine in this process has no connection to close.
+    let filter = match "aws_smithy_runtime::client::http::connection_poisoning=off".parse() {
+        Ok(off) => filter.add_directive(off),
+        Err(_) => filter,
+    };
     NEVER_FINER_THAN_INFO.into_iter().filter_map(quiet).fold(filter, EnvFilter::add_directive)
 }
 

@@ -1,7 +1,7 @@
 //! DynamoDB, one table (DESIGN.md section 4).
 //!
 //! [`table`] is the few operations that we use of it, [`dynamo`] does them through the SDK, [`keys`] is the only
-//! place that spells a key, [`rows`] the only one that spells an attribute. [`DynamoStore`] implements the ports of
+//! place that spells a key, `rows` the only one that spells an attribute. [`DynamoStore`] implements the ports of
 //! `countersign-app` on top, one file per access pattern.
 
 mod attempts;

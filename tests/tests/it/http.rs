@@ -141,6 +141,39 @@ async fn the_last_call_is_held_until_the_answer_and_only_one_read_is_held() {
 }
 
 #[tokio::test]
+async fn a_clock_that_steps_back_does_not_prolong_a_hold() {
+    let web = Web::start().await;
+    let (_, path) = web.session().await;
+    let id = web.call("POST", &path, "", ask("r1")).await.expect(201).json()["requestId"].clone();
+    let poll = format!("{path}/{}", id.as_str().unwrap());
+    web.test.clock.advance(Duration::from_secs(3600 - 10));
+    let began = web.test.now();
+    let step_back = async {
+        while web.test.now() == began {
+            tokio::task::yield_now().await; // a held read moves the clock with its first step
+        }
+        web.test.clock.step_back(Duration::from_mins(10));
+    };
+    let (reply, ()) = tokio::join!(web.call("GET", &poll, "", Value::Null), step_back);
+    assert_eq!(reply.expect(200).json()["action"], "pending");
+}
+
+#[tokio::test]
+async fn a_request_that_the_store_never_answers_is_told_so() {
+    use countersign_app::Settings;
+    use countersign_embedded::faults::{Fault, Op};
+    let mut test = TestApp::start().await;
+    let hurried = Duration::from_millis(200);
+    test.app.settings =
+        std::sync::Arc::new(Settings { request_limit: hurried, ..(*test.app.settings).clone() });
+    let web = Web::over(test);
+    web.test.faults.set(Op::Any, Fault::Timeout, 1);
+    let reply = web.api("POST", "/v1/elicitations", json!({"message": "Delete?"})).await.expect(503);
+    assert_eq!(reply.json()["code"], "unavailable");
+    assert_eq!(reply.headers["retry-after"], "2");
+}
+
+#[tokio::test]
 async fn a_question_is_answered_by_its_reference() {
     let web = Web::start().await;
     let created = web.api("POST", "/v1/elicitations", json!({"message": "Delete?"})).await.expect(201).json();
