@@ -1,13 +1,15 @@
 //! Who is calling, and what they may do. A value of one of these types was checked; nothing else makes one.
 
 use countersign_core::ask::Content;
+use countersign_core::assurance::Assurance;
 use countersign_core::credential::{ApiKey, OperatorKey, Scope};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{
-    ApiKeyId, AskTokenId, ElicitationId, Principal, Reference, RequestId, SessionId, TenantId,
+    ApproverId, AskTokenId, ElicitationId, Principal, Reference, RequestId, SessionId, TenantId,
 };
 use countersign_core::seal::{AskToken, PollHandle};
 use countersign_core::session::Session;
+use countersign_core::state::Method;
 
 use crate::App;
 use crate::ports::StoreError;
@@ -30,45 +32,59 @@ pub enum AuthError {
     Store(#[from] StoreError),
 }
 
-/// A verified API key.
+/// A verified caller of the native API.
 #[derive(Debug, Clone)]
 pub struct Caller {
     tenant: TenantId,
-    key: ApiKeyId,
     principal: Principal,
     name: String,
     scopes: Vec<Scope>,
+    approver: Option<ApproverId>,
+    assurance: Assurance,
+    method: Method,
 }
 
 impl Caller {
     fn of(tenant: &TenantId, record: KeyRecord) -> Self {
         Self {
             tenant: tenant.clone(),
-            key: record.id,
             principal: record.principal,
             name: record.name,
             scopes: record.scopes,
+            approver: None,
+            assurance: Assurance::Tap,
+            method: Method::Api,
         }
     }
 
-    /// Whose key it is.
+    /// Whose credential it is.
     pub const fn tenant(&self) -> &TenantId {
         &self.tenant
     }
 
-    /// The key's id.
-    pub const fn key(&self) -> ApiKeyId {
-        self.key
-    }
-
-    /// Whom the key stands for.
+    /// Whom the credential stands for.
     pub const fn principal(&self) -> &Principal {
         &self.principal
     }
 
-    /// What people call the key.
+    /// What people call the caller.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The approver that the caller is; `None` for a program that decides by its scope.
+    pub const fn approver(&self) -> Option<ApproverId> {
+        self.approver
+    }
+
+    /// How sure we are of the person behind a decision of this caller.
+    pub const fn assurance(&self) -> Assurance {
+        self.assurance
+    }
+
+    /// How a decision of this caller reaches us.
+    pub const fn method(&self) -> Method {
+        self.method
     }
 
     /// Whether the key has `scope`.

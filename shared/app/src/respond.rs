@@ -4,7 +4,7 @@ use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, TenantId};
 use countersign_core::limits::RESPOND_RETRY_BUDGET;
 use countersign_core::retry::Budget;
-use countersign_core::state::{Answer, Decider, Decision, Method, Refused, State, Verdict};
+use countersign_core::state::{Answer, Decider, Decision, Refused, State, Verdict};
 use countersign_core::time::Timestamp;
 use countersign_core::violation::Violation;
 
@@ -161,9 +161,9 @@ fn withdrawn_or_settled(found: Elicitation, state: &State) -> Result<Elicitation
 fn decider(caller: &Caller) -> Decider {
     Decider {
         principal: caller.principal().clone(),
-        approver: None,
+        approver: caller.approver(),
         name: caller.name().to_owned(),
-        method: Method::Api,
+        method: caller.method(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! in the table is `countersign-store`'s.
 
 pub mod ask;
+pub mod assurance;
 pub mod binding;
 pub mod credential;
 pub mod deadline;
