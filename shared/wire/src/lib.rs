@@ -5,6 +5,7 @@
 //! domain values by its constructor; the order of its fields is the order on the wire. Golden files pin every
 //! shape. PROTOCOL.md is the specification.
 
+pub mod endpoint;
 pub mod fallback;
 pub mod fields;
 pub mod hint;

@@ -54,3 +54,11 @@ pub const EXPIRES_IN_SECONDS: RangeInclusive<u64> = 1..=9_007_199_254_740_992;
 pub const APPROVER_NAME_CHARS: usize = 120;
 /// Characters of a mail address (RFC 5321, section 4.5.3.1).
 pub const EMAIL_CHARS: usize = 254;
+/// Characters of a URL that we call.
+pub const URL_CHARS: usize = 2_000;
+/// Characters of a person's id in a system of the tenant's, and of what names a question.
+pub const ACTOR_ID_CHARS: usize = 255;
+/// Characters of one word of a list of known words.
+pub const TARGET_NAME_CHARS: usize = 60;
+/// `overlap_seconds` of a rotation: at once to a week.
+pub const ROTATION_OVERLAP_SECONDS: RangeInclusive<u64> = 0..=604_800;
