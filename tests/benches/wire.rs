@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use countersign_embedded::engine::{Engine, TABLE, client_at};
 use countersign_store::dynamo::{DynamoTable, Meter};
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 use countersign_testkit::app::START;
 use countersign_testkit::{MockClock, TestApp, Web};
 use http::Request;
@@ -83,6 +83,14 @@ impl Table for Counting {
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
         self.call(self.inner.transact(writes)).await
     }
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        self.call(self.inner.update(write)).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        self.call(self.inner.scan(scan)).await
+    }
+
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {
         self.call(self.inner.query(query)).await
     }

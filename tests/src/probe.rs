@@ -16,7 +16,7 @@ use countersign_core::id::Bits130;
 use countersign_core::seal::{KeyRing, SealKey};
 use countersign_http::{Http, routes};
 use countersign_runtime::{Config, OsEntropy, Parts, SystemClock, compose};
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 use countersign_testkit::trigger::RecordingTrigger;
 use serde_json::{Value, json};
 
@@ -89,6 +89,14 @@ impl Table for Broken {
     }
 
     async fn transact(&self, _: &[Write]) -> Result<(), TableError> {
+        panic!("as built")
+    }
+
+    async fn update(&self, _: &Write) -> Result<Item, TableError> {
+        panic!("as built")
+    }
+
+    async fn scan(&self, _: &Scan) -> Result<ScanPage, TableError> {
         panic!("as built")
     }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 
 /// A kind of call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,11 +15,11 @@ pub enum Op {
     Get,
     /// Single puts.
     Put,
-    /// Single updates.
+    /// Single updates and deletes.
     Update,
     /// Transactions.
     Transact,
-    /// Queries.
+    /// Queries and scans.
     Query,
     /// Every call.
     Any,
@@ -151,13 +151,23 @@ impl Table for FaultyTable {
     async fn write(&self, write: &Write) -> Result<(), TableError> {
         let op = match write.action {
             countersign_store::table::Action::Put(_) => Op::Put,
-            countersign_store::table::Action::Update(..) => Op::Update,
+            countersign_store::table::Action::Update(..)
+            | countersign_store::table::Action::Delete(_)
+            | countersign_store::table::Action::Check(_) => Op::Update,
         };
         self.call(op, self.inner.write(write)).await
     }
 
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
         self.call(Op::Transact, self.inner.transact(writes)).await
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        self.call(Op::Update, self.inner.update(write)).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        self.call(Op::Query, self.inner.scan(scan)).await
     }
 
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {

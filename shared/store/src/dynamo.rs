@@ -6,16 +6,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, CancellationReason, ConsumedCapacity, KeysAndAttributes, Put, ReturnConsumedCapacity,
-    ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+    AttributeValue, CancellationReason, ConditionCheck, ConsumedCapacity, Delete, KeysAndAttributes, Put,
+    ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 
-use crate::table::{Action, Failed, Item, Key, Query, Table, TableError, Write, names_in};
+use crate::table::{Action, Failed, Item, Key, Query, Scan, ScanPage, Table, TableError, Write, names_in};
 
 /// Rounds of one batch read whose answer was cut short.
 const BATCH_ROUNDS: u32 = 5;
@@ -95,8 +96,17 @@ impl Table for DynamoTable {
     async fn write(&self, write: &Write) -> Result<(), TableError> {
         match &write.action {
             Action::Put(item) => self.put(item, write).await,
-            Action::Update(key, expression) => self.update(key, expression, write).await,
+            Action::Update(key, expression) => self.change(key, expression, write, None).await.map(drop),
+            Action::Delete(key) => self.delete(key, write).await,
+            Action::Check(_) => Err(TableError::Rejected("a check stands in transactions only".into())),
         }
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        let Action::Update(key, expression) = &write.action else {
+            return Err(TableError::Rejected("only an update returns its item".into()));
+        };
+        self.change(key, expression, write, Some(ReturnValue::AllNew)).await
     }
 
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
@@ -136,6 +146,25 @@ impl Table for DynamoTable {
             }
         }
     }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        let call = self
+            .client
+            .scan()
+            .table_name(&self.name)
+            .consistent_read(true)
+            .filter_expression("begins_with(#PK, :prefix)")
+            .projection_expression("#PK, #SK")
+            .set_expression_attribute_names(Some(names_in(["#PK #SK"])))
+            .expression_attribute_values(":prefix", AttributeValue::S(scan.prefix.clone()))
+            .set_exclusive_start_key(scan.after.as_ref().map(key_item))
+            .set_limit(i32::try_from(scan.limit).ok())
+            .set_return_consumed_capacity(self.wants_capacity());
+        let answer = call.send().await.map_err(|error| plain(&error))?;
+        self.count("scan", answer.consumed_capacity());
+        let keys = answer.items.unwrap_or_default().iter().filter_map(read_key).collect();
+        Ok(ScanPage { keys, next: answer.last_evaluated_key.as_ref().and_then(read_key) })
+    }
 }
 
 impl DynamoTable {
@@ -158,13 +187,39 @@ impl DynamoTable {
         Ok(())
     }
 
-    async fn update(&self, key: &Key, expression: &str, write: &Write) -> Result<(), TableError> {
+    async fn delete(&self, key: &Key, write: &Write) -> Result<(), TableError> {
+        let call = self
+            .client
+            .delete_item()
+            .table_name(&self.name)
+            .set_key(Some(key_item(key)))
+            .set_condition_expression(write.condition.clone())
+            .set_expression_attribute_names(some(write.names()))
+            .set_expression_attribute_values(some(write.values.clone()))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .set_return_consumed_capacity(self.wants_capacity());
+        let answer = call.send().await.map_err(|error| match error.as_service_error() {
+            Some(DeleteItemError::ConditionalCheckFailedException(failed)) => single_failed(failed),
+            _ => plain(&error),
+        })?;
+        self.count("delete", answer.consumed_capacity());
+        Ok(())
+    }
+
+    async fn change(
+        &self,
+        key: &Key,
+        expression: &str,
+        write: &Write,
+        wanted: Option<ReturnValue>,
+    ) -> Result<Item, TableError> {
         let call = self
             .client
             .update_item()
             .table_name(&self.name)
             .set_key(Some(key_item(key)))
             .update_expression(expression)
+            .set_return_values(wanted)
             .set_condition_expression(write.condition.clone())
             .set_expression_attribute_names(some(write.names()))
             .set_expression_attribute_values(some(write.values.clone()))
@@ -175,7 +230,7 @@ impl DynamoTable {
             _ => plain(&error),
         })?;
         self.count("update", answer.consumed_capacity());
-        Ok(())
+        Ok(answer.attributes.unwrap_or_default())
     }
 
     fn transact_item(&self, write: &Write) -> Result<TransactWriteItem, TableError> {
@@ -205,6 +260,28 @@ impl DynamoTable {
                     .build()
                     .map_err(ours)?,
             ),
+            Action::Delete(key) => item.delete(
+                Delete::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key_item(key)))
+                    .set_condition_expression(write.condition.clone())
+                    .set_expression_attribute_names(some(write.names()))
+                    .set_expression_attribute_values(some(write.values.clone()))
+                    .return_values_on_condition_check_failure(old)
+                    .build()
+                    .map_err(ours)?,
+            ),
+            Action::Check(key) => item.condition_check(
+                ConditionCheck::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key_item(key)))
+                    .set_condition_expression(write.condition.clone())
+                    .set_expression_attribute_names(some(write.names()))
+                    .set_expression_attribute_values(some(write.values.clone()))
+                    .return_values_on_condition_check_failure(old)
+                    .build()
+                    .map_err(ours)?,
+            ),
         };
         Ok(item.build())
     }
@@ -213,6 +290,11 @@ impl DynamoTable {
 fn key_item(key: &Key) -> Item {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     HashMap::from([("PK".to_owned(), text(&key.pk)), ("SK".to_owned(), text(&key.sk))])
+}
+
+fn read_key(item: &Item) -> Option<Key> {
+    let text = |name| item.get(name)?.as_s().ok().cloned();
+    Some(Key { pk: text("PK")?, sk: text("SK")? })
 }
 
 fn batch(keys: &[Key]) -> Result<KeysAndAttributes, TableError> {

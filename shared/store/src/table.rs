@@ -24,6 +24,10 @@ pub enum Action {
     Put(Item),
     /// Applies an update expression to the item of that key.
     Update(Key, String),
+    /// Removes the item of that key; nothing there is fine.
+    Delete(Key),
+    /// Changes nothing, and fails the transaction that it stands in where its condition does not hold.
+    Check(Key),
 }
 
 /// One write. In its expressions every `#name` stands for the attribute `name`: many good names are reserved words.
@@ -46,6 +50,16 @@ impl Write {
     /// Applies `expression` to the item of `key`.
     pub fn update(key: Key, expression: impl Into<String>) -> Self {
         Self { action: Action::Update(key, expression.into()), condition: None, values: HashMap::new() }
+    }
+
+    /// Removes the item of `key`.
+    pub fn delete(key: Key) -> Self {
+        Self { action: Action::Delete(key), condition: None, values: HashMap::new() }
+    }
+
+    /// Only looks whether `condition` holds on the item of `key`; for transactions.
+    pub fn check(key: Key, condition: impl Into<String>) -> Self {
+        Self { action: Action::Check(key), condition: Some(condition.into()), values: HashMap::new() }
     }
 
     /// The same write under a condition.
@@ -71,7 +85,7 @@ impl Write {
     /// The names of its expressions, `#name` to name.
     pub fn names(&self) -> HashMap<String, String> {
         let update = match &self.action {
-            Action::Put(_) => "",
+            Action::Put(_) | Action::Delete(_) | Action::Check(_) => "",
             Action::Update(_, expression) => expression,
         };
         names_in([update, self.condition.as_deref().unwrap_or_default()])
@@ -101,6 +115,26 @@ pub struct Query {
     pub values: HashMap<String, AttributeValue>,
     /// Most items to return.
     pub limit: Option<usize>,
+}
+
+/// A walk over all items of some partitions, a page at a time.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    /// What the partition keys start with.
+    pub prefix: String,
+    /// The last key of the page before.
+    pub after: Option<Key>,
+    /// Most items to look at, others than those of the prefix included.
+    pub limit: usize,
+}
+
+/// A page of a [`Scan`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScanPage {
+    /// The keys of the prefix.
+    pub keys: Vec<Key>,
+    /// Where the next page starts; `None` at the end.
+    pub next: Option<Key>,
 }
 
 /// Why an operation did not do as asked.
@@ -142,11 +176,17 @@ pub trait Table: Send + Sync {
     /// One write.
     async fn write(&self, write: &Write) -> Result<(), TableError>;
 
+    /// One update; the item as it stands after it.
+    async fn update(&self, write: &Write) -> Result<Item, TableError>;
+
     /// Up to 100 writes, all or none.
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError>;
 
     /// The items of a query, up to its limit; all of them where it has none.
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError>;
+
+    /// A page of a walk over the whole table. It costs what it passes: for purging, never for requests.
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError>;
 }
 
 #[cfg(test)]

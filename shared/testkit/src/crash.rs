@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 use tokio::sync::Notify;
 
 /// Whether the fatal call was applied.
@@ -94,6 +94,14 @@ impl Table for MortalTable {
 
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
         self.call(self.inner.transact(writes)).await
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        self.call(self.inner.update(write)).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        self.call(self.inner.scan(scan)).await
     }
 
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 use countersign_testkit::{TestApp, Web};
 use serde_json::{Value, json};
 
@@ -50,6 +50,14 @@ impl Table for Counting {
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
         self.call(self.inner.transact(writes)).await
     }
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        self.call(self.inner.update(write)).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        self.call(self.inner.scan(scan)).await
+    }
+
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {
         self.call(self.inner.query(query)).await
     }

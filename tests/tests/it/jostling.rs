@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 
 /// The table.
 pub(crate) struct JostlingTable {
@@ -47,6 +47,16 @@ impl Table for JostlingTable {
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
         self.jostle().await;
         self.inner.transact(writes).await
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        self.jostle().await;
+        self.inner.update(write).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        self.jostle().await;
+        self.inner.scan(scan).await
     }
 
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_store::table::{Action, Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Action, Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 
 use crate::model::{self, Run};
 
@@ -37,6 +37,16 @@ impl Table for Tampering {
         let mut writes = writes.to_vec();
         (self.tamper)(&mut writes);
         self.inner.transact(&writes).await
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        let mut writes = vec![write.clone()];
+        (self.tamper)(&mut writes);
+        self.inner.update(&writes[0]).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        self.inner.scan(scan).await
     }
 
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {

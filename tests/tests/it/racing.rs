@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 use countersign_testkit::MockClock;
 
 /// The table: when slow, the next transaction is refused for load and the clock goes on before it can be repeated.
@@ -45,6 +45,14 @@ impl Table for RacingTable {
             return Err(TableError::Throttled);
         }
         self.inner.transact(writes).await
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        self.inner.update(write).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        self.inner.scan(scan).await
     }
 
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {

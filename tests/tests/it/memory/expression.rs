@@ -59,7 +59,7 @@ impl<'a> Words<'a> {
 /// Refuses what the engine refuses before it looks at any item: a value that no expression uses.
 pub(super) fn check(write: &Write) -> Result<(), TableError> {
     let update = match &write.action {
-        Action::Put(_) => "",
+        Action::Put(_) | Action::Delete(_) | Action::Check(_) => "",
         Action::Update(_, update) => update,
     };
     let condition = write.condition.as_deref().unwrap_or_default();
@@ -110,6 +110,14 @@ fn term(words: &mut Words<'_>, item: Option<&Item>, values: &Values) -> Result<b
             words.expect(")")?;
             Ok(matches!((found, prefix), (Some(AttributeValue::S(text)), AttributeValue::S(prefix))
                 if text.starts_with(prefix)))
+        }
+        "contains" => {
+            words.expect("(")?;
+            let found = item.and_then(|item| at(item, words_path(words.next().ok()?)));
+            words.expect(",")?;
+            let member = words.value(values)?;
+            words.expect(")")?;
+            Ok(matches!(found, Some(AttributeValue::L(list)) if list.contains(member)))
         }
         "size" => {
             let size = match argument(words, item)? {

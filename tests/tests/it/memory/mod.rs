@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::AttributeValue;
-use countersign_store::table::{Action, Failed, Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Action, Failed, Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 
 pub(crate) use twins::Twins;
 
@@ -39,7 +39,7 @@ impl MemoryTable {
         if reasons.iter().any(Option::is_some) {
             return Err(TableError::Condition(reasons));
         }
-        let mut next = Vec::new();
+        let (mut next, mut gone) = (Vec::new(), Vec::new());
         for write in writes {
             let place = place(write)?;
             let item = match &write.action {
@@ -49,10 +49,16 @@ impl MemoryTable {
                     expression::update(update, &mut item, &write.values)?;
                     item
                 }
+                Action::Delete(_) => {
+                    gone.push(place);
+                    continue;
+                }
+                Action::Check(_) => continue,
             };
             next.push((place, item));
         }
         rows.extend(next);
+        gone.iter().for_each(|place| drop(rows.remove(place)));
         Ok(())
     }
 }
@@ -74,6 +80,21 @@ impl Table for MemoryTable {
 
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
         self.apply(writes)
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        self.apply(std::slice::from_ref(write))?;
+        self.get(&key_of(write)?).await.map(Option::unwrap_or_default)
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        let rows = self.rows();
+        let after = scan.after.clone().map(|key| (key.pk, key.sk));
+        let passed = rows.keys().filter(|place| after.as_ref().is_none_or(|after| *place > after));
+        let page: Vec<Key> =
+            passed.take(scan.limit).map(|(pk, sk)| Key { pk: pk.clone(), sk: sk.clone() }).collect();
+        let next = page.last().filter(|_| page.len() == scan.limit).cloned();
+        Ok(ScanPage { keys: page.into_iter().filter(|key| key.pk.starts_with(&scan.prefix)).collect(), next })
     }
 
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {
@@ -105,8 +126,14 @@ fn place(write: &Write) -> Result<(String, String), TableError> {
     };
     match &write.action {
         Action::Put(item) => Ok((of(item, "PK")?, of(item, "SK")?)),
-        Action::Update(key, _) => Ok((key.pk.clone(), key.sk.clone())),
+        Action::Update(key, _) | Action::Delete(key) | Action::Check(key) => {
+            Ok((key.pk.clone(), key.sk.clone()))
+        }
     }
+}
+
+fn key_of(write: &Write) -> Result<Key, TableError> {
+    place(write).map(|(pk, sk)| Key { pk, sk })
 }
 
 fn bare(key: &Key) -> Item {

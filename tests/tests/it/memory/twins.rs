@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_embedded::engine::Engine;
-use countersign_store::table::{Item, Key, Query, Table, TableError, Write};
+use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 
 /// A table and its twin.
 pub(crate) struct Twins {
@@ -41,6 +41,18 @@ impl Table for Twins {
     async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
         let first = self.first.transact(writes).await;
         agree(&first, &self.second.transact(writes).await, &writes);
+        first
+    }
+
+    async fn update(&self, write: &Write) -> Result<Item, TableError> {
+        let first = self.first.update(write).await;
+        agree(&first, &self.second.update(write).await, &write);
+        first
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        let first = self.first.scan(scan).await;
+        agree(&first, &self.second.scan(scan).await, &scan);
         first
     }
 
