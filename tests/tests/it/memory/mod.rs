@@ -58,7 +58,7 @@ impl MemoryTable {
             next.push((place, item));
         }
         rows.extend(next);
-        gone.iter().for_each(|place| drop(rows.remove(place)));
+        rows.retain(|place, _| !gone.contains(place));
         Ok(())
     }
 }
