@@ -7,6 +7,7 @@ use axum::Router;
 use axum::http::{HeaderName, HeaderValue};
 use axum::serve::ListenerExt as _;
 use countersign_app::App;
+use countersign_app::Settings;
 use countersign_app::ports::{Clock, Trigger};
 use countersign_embedded::clock::OffsetClock;
 use countersign_embedded::engine::TABLE;
@@ -105,7 +106,7 @@ impl Server {
             keys: data.credentials.keys.clone(),
             trigger: Arc::clone(&queue) as Arc<dyn Trigger>,
             channels: vec![mail.channel()],
-            settings: config.settings(own_url, true),
+            settings: Settings { plain_targets: args.dev_hooks, ..config.settings(own_url, true) },
         });
         Self { app, queue, mail, hooks }
     }

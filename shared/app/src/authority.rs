@@ -13,7 +13,7 @@ use countersign_core::state::Method;
 
 use crate::App;
 use crate::ports::StoreError;
-use crate::records::{KeyRecord, Rows, Tenant, Wanted};
+use crate::records::{Approver, KeyRecord, Nonce, Tenant, Wanted};
 
 /// Label of the keyed hash that is stored in place of an API key's secret.
 pub const KEY_HASH_LABEL: &str = "countersign api key";
@@ -54,6 +54,19 @@ impl Caller {
             approver: None,
             assurance: Assurance::Tap,
             method: Method::Api,
+        }
+    }
+
+    /// An approver who answers by way of something that may speak for them, and may do nothing else.
+    pub(crate) fn approving(tenant: &TenantId, approver: &Approver, method: Method) -> Self {
+        Self {
+            tenant: tenant.clone(),
+            principal: Principal::approver(approver.id),
+            name: approver.name.clone(),
+            scopes: vec![Scope::Decide],
+            approver: Some(approver.id),
+            assurance: Assurance::Tap,
+            method,
         }
     }
 
@@ -169,6 +182,8 @@ pub struct Deciding {
     pub(crate) caller: Caller,
     pub(crate) tenant: Tenant,
     pub(crate) question: Option<(Elicitation, Content)>,
+    /// What the decision spends.
+    pub(crate) once: Option<Nonce>,
 }
 
 impl Deciding {
@@ -229,48 +244,72 @@ impl App {
     /// As [`App::authenticate`], and [`AuthError::Forbidden`] without the scope.
     pub async fn admit_decider(&self, key: &ApiKey, target: &Target) -> Result<Deciding, AuthError> {
         let store = self.store.tenant(&key.tenant);
-        let of_key = |elicitation| Wanted {
+        let by_id = match target {
+            Target::Id(id) => Some(*id),
+            Target::Reference(_) | Target::Request(_) | Target::Nothing => None,
+        };
+        let wanted = Wanted {
             tenant: true,
             key: Some(key.id),
-            elicitation,
+            elicitation: by_id,
             content: true,
             ..Wanted::default()
         };
-        let rows = match target {
-            Target::Id(id) => store.read(&of_key(Some(*id))).await?,
-            Target::Nothing => store.read(&of_key(None)).await?,
-            Target::Reference(reference) => {
-                let wanted = of_key(None);
-                let (rows, id) = futures_util::try_join!(store.read(&wanted), store.by_reference(reference))?;
-                self.with_only(&key.tenant, rows, id.as_slice()).await?
-            }
-            Target::Request(request_id) => {
-                let wanted = of_key(None);
-                let (rows, mut ids) =
-                    futures_util::try_join!(store.read(&wanted), store.by_request_id(request_id))?;
-                if let (true, Ok(reference)) = (ids.is_empty(), request_id.as_str().parse()) {
-                    ids.extend(store.by_reference(&reference).await?); // what a person reads in the mail
-                }
-                self.with_only(&key.tenant, rows, &ids).await?
-            }
-        };
+        let (rows, named) =
+            futures_util::try_join!(store.read(&wanted), self.named_question(&key.tenant, target))?;
         let caller = self.verified(key, rows.key)?;
         caller.require(Scope::Decide)?;
         let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
-        Ok(Deciding { caller, tenant, question: rows.elicitation.zip(rows.content) })
+        let question = rows.elicitation.zip(rows.content).or(named);
+        Ok(Deciding { caller, tenant, question, once: None })
     }
 
-    /// `rows` with the question that a request-id names, if it names one alone.
-    async fn with_only(
+    /// The question that a target names, with its content.
+    pub(crate) async fn question(
         &self,
         tenant: &TenantId,
-        rows: Rows,
-        ids: &[ElicitationId],
-    ) -> Result<Rows, StoreError> {
-        let [id] = ids else { return Ok(rows) };
-        let wanted = Wanted { elicitation: Some(*id), content: true, ..Wanted::default() };
-        let found = self.store.tenant(tenant).read(&wanted).await?;
-        Ok(Rows { elicitation: found.elicitation, content: found.content, ..rows })
+        target: &Target,
+    ) -> Result<Option<(Elicitation, Content)>, StoreError> {
+        match target {
+            Target::Id(id) => self.question_of(tenant, *id).await,
+            Target::Reference(_) | Target::Request(_) | Target::Nothing => {
+                self.named_question(tenant, target).await
+            }
+        }
+    }
+
+    /// The question that a reference or a request-id names, if it names one alone.
+    async fn named_question(
+        &self,
+        tenant: &TenantId,
+        target: &Target,
+    ) -> Result<Option<(Elicitation, Content)>, StoreError> {
+        let store = self.store.tenant(tenant);
+        let ids = match target {
+            Target::Id(_) | Target::Nothing => vec![],
+            Target::Reference(reference) => store.by_reference(reference).await?.into_iter().collect(),
+            Target::Request(request_id) => {
+                let mut ids = store.by_request_id(request_id).await?;
+                if let (true, Ok(reference)) = (ids.is_empty(), request_id.as_str().parse()) {
+                    ids.extend(store.by_reference(&reference).await?); // what a person reads in the mail
+                }
+                ids
+            }
+        };
+        match ids.as_slice() {
+            [id] => self.question_of(tenant, *id).await,
+            _ => Ok(None),
+        }
+    }
+
+    async fn question_of(
+        &self,
+        tenant: &TenantId,
+        id: ElicitationId,
+    ) -> Result<Option<(Elicitation, Content)>, StoreError> {
+        let wanted = Wanted { elicitation: Some(id), content: true, ..Wanted::default() };
+        let rows = self.store.tenant(tenant).read(&wanted).await?;
+        Ok(rows.elicitation.zip(rows.content))
     }
 
     /// What `text` in a path names: an elicitation id, a poll handle of ours, or a request-id.

@@ -5,7 +5,9 @@
 
 pub mod authority;
 pub mod create;
+pub mod endpoints;
 pub mod idempotency;
+pub mod inbound;
 pub mod list;
 pub mod notify;
 pub mod poll;
@@ -36,6 +38,8 @@ pub struct Settings {
     pub retention: Duration,
     /// Whether a native read may be held. Held time is billed on Lambda and free locally.
     pub hold_native_reads: bool,
+    /// Whether endpoints may have plain http URLs, as tests on loopback need.
+    pub plain_targets: bool,
     /// How long any request may take beyond what it is held for; past it nothing can be said of its outcome.
     pub request_limit: Duration,
     /// How long a poll waits for the store before it answers `pending`.

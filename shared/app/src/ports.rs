@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::{Elicitation, Tier};
+use countersign_core::endpoint::{ActorKind, EndpointId};
 use countersign_core::id::{
     ApiKeyId, AskTokenId, Bits130, ElicitationId, Reference, RequestId, SessionId, TenantId,
 };
@@ -14,6 +15,7 @@ use countersign_core::retry::Budget;
 use countersign_core::session::{LostElicitation, Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
+use crate::endpoints::{Endpoint, EndpointOutcome};
 use crate::records::{
     Approver, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, Idempotency, KeyRecord, NewElicitation,
     Planned, Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
@@ -267,6 +269,28 @@ pub trait TenantStore: Send + Sync {
 
     /// One API key.
     async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// The approver whom a system of the tenant's own knows by that id.
+    async fn approver_by(&self, kind: ActorKind, id: &str) -> Result<Option<Approver>, StoreError>;
+
+    /// Stores an endpoint, once.
+    async fn create_endpoint(
+        &self,
+        endpoint: &Endpoint,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<EndpointOutcome, StoreError>;
+
+    /// Writes an endpoint over the revision before it; `false` if it has moved on, or is gone.
+    async fn replace_endpoint(&self, endpoint: &Endpoint) -> Result<bool, StoreError>;
+
+    /// One endpoint.
+    async fn endpoint(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError>;
+
+    /// The tenant's endpoints.
+    async fn endpoints(&self) -> Result<Vec<Endpoint>, StoreError>;
+
+    /// Removes an endpoint.
+    async fn remove_endpoint(&self, id: &EndpointId) -> Result<(), StoreError>;
 
     /// Removes a due mark that outlived its question.
     async fn drop_due(&self, id: ElicitationId) -> Result<(), StoreError>;

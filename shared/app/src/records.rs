@@ -6,6 +6,7 @@ use countersign_core::ask::Content;
 use countersign_core::credential::Scope;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
+use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, Principal, SessionId, TenantId};
 use countersign_core::json::Sha256;
 use countersign_core::seal::KeyedHash;
@@ -13,6 +14,7 @@ use countersign_core::session::Session;
 use countersign_core::state::{Decision, ExpiryCause};
 use countersign_core::time::Timestamp;
 
+use crate::endpoints::Endpoint;
 use crate::ports::SessionLoss;
 
 /// A tenant, with what a create needs to know of its people.
@@ -101,6 +103,10 @@ pub struct Wanted {
     pub approver: Option<ApproverId>,
     /// A delivery.
     pub delivery: Option<DeliveryKey>,
+    /// An endpoint.
+    pub endpoint: Option<EndpointId>,
+    /// Something that is good once.
+    pub nonce: Option<Sha256>,
 }
 
 /// Rows that were read together.
@@ -122,6 +128,19 @@ pub struct Rows {
     pub approver: Option<Approver>,
     /// The delivery.
     pub delivery: Option<Delivery>,
+    /// The endpoint.
+    pub endpoint: Option<Endpoint>,
+    /// Whether what is good once was used.
+    pub nonce: bool,
+}
+
+/// Something that is good once. It is spent in the transaction of what it was good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nonce {
+    /// Hash of its namespace and itself.
+    pub id: Sha256,
+    /// Until when it is remembered.
+    pub until: Timestamp,
 }
 
 /// What a create stores, in one transaction.
@@ -204,7 +223,12 @@ pub enum CreateOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Settlement {
     /// A person decided.
-    Decided(Decision),
+    Decided {
+        /// What.
+        decision: Decision,
+        /// What the decision spends.
+        once: Option<Nonce>,
+    },
     /// The asking side takes it back.
     Withdrawn {
         /// When.
@@ -226,6 +250,8 @@ pub enum Settlement {
 pub enum Settled {
     /// This settlement is the stored one.
     Won,
+    /// What the settlement was to spend is spent.
+    Spent,
     /// The condition did not hold on this row.
     Lost {
         /// The question as it stands.

@@ -11,7 +11,7 @@ use countersign_core::violation::Violation;
 use crate::App;
 use crate::authority::{Caller, Deciding};
 use crate::ports::StoreError;
-use crate::records::{Settled, Settlement};
+use crate::records::{Nonce, Settled, Settlement};
 
 /// What a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub enum RespondError {
     /// The last moment to decide has passed.
     #[error("the time to decide is over")]
     TooLate,
+    /// The request that brought it was used before.
+    #[error("this request was used before")]
+    Spent,
     /// The form does not fit.
     #[error("the answer does not fit the form")]
     InvalidContent(Vec<Violation>),
@@ -80,7 +83,7 @@ impl App {
             return Ok(ended);
         }
         let decision = decision.map_err(RespondError::InvalidContent)?;
-        self.settle_decision(deciding.caller.tenant(), question, decision).await
+        self.settle_decision(deciding.caller.tenant(), question, decision, deciding.once).await
     }
 
     async fn settle_decision(
@@ -88,9 +91,10 @@ impl App {
         tenant: &TenantId,
         question: Elicitation,
         decision: Decision,
+        once: Option<Nonce>,
     ) -> Result<Elicitation, RespondError> {
         let budget = Budget { started: decision.at, total: RESPOND_RETRY_BUDGET };
-        let settlement = Settlement::Decided(decision.clone());
+        let settlement = Settlement::Decided { decision: decision.clone(), once };
         match self.store.tenant(tenant).settle(&question, &settlement, budget).await? {
             Settled::Won => Ok(Elicitation { stored: State::Decided(decision), ..question }),
             Settled::Lost { current } => {
@@ -98,6 +102,7 @@ impl App {
                 let at = self.clock.now().max(decision.at);
                 ended(&current, Some(&decision), at)?.ok_or(RespondError::TooLate)
             }
+            Settled::Spent => Err(RespondError::Spent),
             Settled::Missing => Err(RespondError::Unknown),
             Settled::SessionMoved => Err(StoreError::Unavailable("the session kept moving".into()).into()),
         }
@@ -133,7 +138,9 @@ impl App {
                 withdrawn_or_settled(*current, &state)
             }
             Settled::Missing => Err(RespondError::Unknown),
-            Settled::SessionMoved => Err(StoreError::Unavailable("the session kept moving".into()).into()),
+            Settled::SessionMoved | Settled::Spent => {
+                Err(StoreError::Unavailable("the session kept moving".into()).into())
+            }
         }
     }
 

@@ -280,6 +280,11 @@ impl Principal {
         Self(id.to_string())
     }
 
+    /// The principal of an approver who answers without a credential of their own with us.
+    pub fn approver(id: ApproverId) -> Self {
+        Self(id.to_string())
+    }
+
     /// A principal as a row keeps it.
     pub fn stored(text: impl Into<String>) -> Self {
         Self(text.into())

@@ -43,6 +43,8 @@ pub const RETENTION_DEFAULT: Duration = Duration::from_hours(30 * 24);
 pub const ASK_TOKEN_TTL_DEFAULT: Duration = Duration::from_hours(30 * 24);
 /// How long an Idempotency-Key of something else than a question is remembered: a day, and an hour of grace.
 pub const IDEMPOTENCY_MEMORY: Duration = Duration::from_hours(25);
+/// How much longer than what it protects a spent nonce is remembered (PROTOCOL.md section 2.3).
+pub const NONCE_GRACE: Duration = Duration::from_mins(10);
 /// Open questions in one session.
 pub const MAX_OPEN_PER_SESSION: usize = 5;
 /// Ask tokens of one session that are kept beside each other.

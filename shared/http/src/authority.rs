@@ -10,7 +10,7 @@ use countersign_app::App;
 use countersign_app::authority::{Admission, AuthError, Caller, Deciding, Operator, Target};
 use countersign_app::sessions::session_id;
 use countersign_core::credential::{ApiKey, Presented, Scope};
-use countersign_core::id::{Reference, TenantId};
+use countersign_core::id::TenantId;
 use countersign_core::json::{self, BadJson};
 use countersign_core::limits::BODY_ASKING;
 use countersign_core::seal::AskToken;
@@ -226,10 +226,18 @@ impl FromRequestParts<Http> for Decider {
 
 /// On the native API a person may name the question by its reference; on the fallback route such a text is a request-id.
 fn target(http: &Http, path: &str, id: &str) -> Target {
-    let by_reference = || id.parse::<Reference>().map(Target::Reference).ok();
-    match http.app.target(id) {
-        Target::Request(_) if path.starts_with("/v1/") => by_reference().unwrap_or(Target::Nothing),
+    match named(&http.app, id) {
+        Target::Request(_) if path.starts_with("/v1/") => Target::Nothing,
+        Target::Reference(_) if !path.starts_with("/v1/") => http.app.target(id),
         target => target,
+    }
+}
+
+/// The question that a person or their gateway may name by id, reference or the asker's request-id.
+pub(crate) fn named(app: &App, id: &str) -> Target {
+    match (app.target(id), id.parse()) {
+        (Target::Request(_), Ok(reference)) => Target::Reference(reference),
+        (target, _) => target,
     }
 }
 

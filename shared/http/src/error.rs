@@ -3,6 +3,8 @@
 //! An [`ApiError`] has a face, which a person or a model reads, and a diary, which never leaves. Which of the two
 //! error shapes it is told in depends on the route family alone and is decided in one place, [`ApiError::render`].
 
+mod signed;
+
 use axum::Json;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -322,6 +324,7 @@ impl From<RespondError> for ApiError {
                     "The time to decide is over. Nothing was stored; the asker is told that nobody answered.";
                 Self::new(StatusCode::GONE, "too_late", "Too late", detail)
             }
+            RespondError::Spent => Self::replayed(),
             RespondError::InvalidContent(violations) => {
                 let violations = violations.into_iter().map(|one| one.under("/content")).collect();
                 rejected::Rejected { code: rejected::INVALID_CONTENT, violations }.into()

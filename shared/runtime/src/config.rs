@@ -91,6 +91,7 @@ impl Config {
             default_ttl: self.default_ttl,
             retention: self.retention,
             hold_native_reads,
+            plain_targets: false,
             request_limit: REQUEST_LIMIT,
             poll_store_limit: POLL_STORE_LIMIT,
         }

@@ -4,6 +4,7 @@
 //! `due` index, which only the sweep reads, and the list of tenants, which only the operator reads.
 
 use countersign_core::delivery::DeliveryKey;
+use countersign_core::endpoint::{ActorKind, EndpointId};
 use countersign_core::id::{ApiKeyId, ApproverId, ElicitationId, Reference, RequestId, SessionId, TenantId};
 use countersign_core::json::Sha256;
 use countersign_core::time::Timestamp;
@@ -91,6 +92,26 @@ impl Keys {
     /// An approver.
     pub fn approver(&self, id: ApproverId) -> Key {
         self.key("APPROVERS", id.to_string())
+    }
+
+    /// The lookup of an approver by an id that a system of the tenant's own knows them by.
+    pub fn external(&self, kind: ActorKind, id: &str) -> Key {
+        self.key(&format!("XID#{}#{}", kind.word(), Sha256::of(id.as_bytes()).hex()), "XID")
+    }
+
+    /// An endpoint.
+    pub fn endpoint(&self, id: &EndpointId) -> Key {
+        self.key("ENDPOINTS", id.bits.to_string())
+    }
+
+    /// The partition of the endpoints.
+    pub fn endpoints(&self) -> String {
+        format!("T#{}#ENDPOINTS", self.tenant)
+    }
+
+    /// Something that is good once.
+    pub fn nonce(&self, id: Sha256) -> Key {
+        self.key(&format!("N#{}", id.hex()), "NONCE")
     }
 
     /// An Idempotency-Key of something else than a question.

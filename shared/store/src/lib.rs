@@ -8,6 +8,7 @@ mod attempts;
 mod create;
 mod due;
 pub mod dynamo;
+mod endpoints;
 mod idempotency;
 pub mod keys;
 mod lists;

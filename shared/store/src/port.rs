@@ -1,6 +1,7 @@
 //! The port of the use-cases, spelled out: what each call does lies in the file of its access pattern.
 
 use async_trait::async_trait;
+use countersign_app::endpoints::{Endpoint, EndpointOutcome};
 use countersign_app::ports::{StoreError, TenantStore};
 use countersign_app::records::{
     Approver, ApproverOutcome, AttemptEnd, CreateOutcome, Idempotency, KeyRecord, NewElicitation, Planned,
@@ -8,6 +9,7 @@ use countersign_app::records::{
 };
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
+use countersign_core::endpoint::{ActorKind, EndpointId};
 use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, Reference, RequestId, SessionId};
 use countersign_core::retry::Budget;
 use countersign_core::session::{Session, TokenFacts};
@@ -155,6 +157,34 @@ impl TenantStore for TenantRows {
 
     async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError> {
         self.read_key_row(id).await
+    }
+
+    async fn approver_by(&self, kind: ActorKind, id: &str) -> Result<Option<Approver>, StoreError> {
+        self.find_approver(kind, id).await
+    }
+
+    async fn create_endpoint(
+        &self,
+        endpoint: &Endpoint,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<EndpointOutcome, StoreError> {
+        self.put_endpoint(endpoint, idempotency).await
+    }
+
+    async fn replace_endpoint(&self, endpoint: &Endpoint) -> Result<bool, StoreError> {
+        self.overwrite_endpoint(endpoint).await
+    }
+
+    async fn endpoint(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
+        self.read_endpoint_row(id).await
+    }
+
+    async fn endpoints(&self) -> Result<Vec<Endpoint>, StoreError> {
+        self.read_endpoints().await
+    }
+
+    async fn remove_endpoint(&self, id: &EndpointId) -> Result<(), StoreError> {
+        self.delete_endpoint(id).await
     }
 
     async fn drop_due(&self, id: ElicitationId) -> Result<(), StoreError> {

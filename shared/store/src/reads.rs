@@ -10,8 +10,8 @@ use countersign_core::id::{ApiKeyId, ElicitationId, Reference, RequestId};
 
 use crate::keys::SHARDS;
 use crate::rows::{
-    Reader, read_approver, read_content, read_delivery_row, read_elicitation, read_key, read_session,
-    read_tenant, text,
+    Reader, read_approver, read_content, read_delivery_row, read_elicitation, read_endpoint, read_key,
+    read_session, read_tenant, text,
 };
 use crate::scoped::{DynamoStore, TenantRows, trouble};
 use crate::table::{Item, Key, Query};
@@ -51,6 +51,13 @@ impl TenantRows {
                 .and_then(|key| get(self.keys.delivery(&key)))
                 .map(read_delivery_row)
                 .transpose()?,
+            endpoint: wanted
+                .endpoint
+                .as_ref()
+                .and_then(|id| get(self.keys.endpoint(id)))
+                .map(read_endpoint)
+                .transpose()?,
+            nonce: wanted.nonce.is_some_and(|id| get(self.keys.nonce(id)).is_some()),
         })
     }
 
@@ -65,6 +72,8 @@ impl TenantRows {
         list.extend(wanted.more.iter().map(|id| keys.state(*id)));
         list.extend(wanted.approver.map(|id| keys.approver(id)));
         list.extend(wanted.delivery.map(|key| keys.delivery(&key)));
+        list.extend(wanted.endpoint.as_ref().map(|id| keys.endpoint(id)));
+        list.extend(wanted.nonce.map(|id| keys.nonce(id)));
         list
     }
 

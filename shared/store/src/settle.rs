@@ -29,9 +29,13 @@ impl TenantRows {
     ) -> Result<Settled, StoreError> {
         let session = self.session_write(elicitation, settlement);
         let has_session = session.is_some();
-        let with_session: Vec<_> =
-            session.into_iter().chain(self.audit_write(elicitation, settlement)).collect();
+        let with_session: Vec<_> = session
+            .into_iter()
+            .chain(self.spend_write(settlement))
+            .chain(self.audit_write(elicitation, settlement))
+            .collect();
         match self.try_settle(elicitation.id, settlement, &with_session, budget).await? {
+            Attempt::Failed(reasons) if is_spent(&reasons, settlement, has_session) => Ok(Settled::Spent),
             Attempt::Failed(reasons) if unmet(&reasons, 0).is_none() && has_session => {
                 self.settle_past_session(elicitation, settlement, &reasons, budget).await
             }
@@ -51,8 +55,8 @@ impl TenantRows {
         if !is_gone {
             return Ok(Settled::SessionMoved);
         }
-        let audit: Vec<_> = self.audit_write(elicitation, settlement).into_iter().collect();
-        self.try_settle(elicitation.id, settlement, &audit, budget).await?.settled()
+        let rest = self.spend_write(settlement).into_iter().chain(self.audit_write(elicitation, settlement));
+        self.try_settle(elicitation.id, settlement, &rest.collect::<Vec<_>>(), budget).await?.settled()
     }
 
     /// `beside` is what is written in the same transaction.
@@ -83,7 +87,7 @@ impl TenantRows {
         // An asker that was told of the end must not hear another one after a clock has stepped back.
         let untold = "#status = :pending AND attribute_not_exists(#collected_at)";
         let write = match settlement {
-            Settlement::Decided(decision) => {
+            Settlement::Decided { decision, .. } => {
                 decided(Write::update(key, format!("{} {over}", decided_set(decision))), decision)
                     .value(":now", time(now.max(decision.at)))
                     .when(format!("{untold} AND #decide_by > :now"))
@@ -109,7 +113,7 @@ impl TenantRows {
     fn session_write(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
         let session = elicitation.session?;
         match settlement {
-            Settlement::Decided(_) => Some(self.unblock(session, elicitation.id, ", #lost")),
+            Settlement::Decided { .. } => Some(self.unblock(session, elicitation.id, ", #lost")),
             Settlement::Withdrawn { .. } => Some(self.unblock(session, elicitation.id, "")),
             Settlement::Expired { session: loss, .. } => {
                 loss.as_ref().map(|loss| self.lose(session, elicitation.id, loss))
@@ -137,10 +141,23 @@ impl TenantRows {
         }
     }
 
+    /// What the settlement spends: put where nothing is, or the whole transaction fails.
+    fn spend_write(&self, settlement: &Settlement) -> Option<Write> {
+        let Settlement::Decided { once: Some(nonce), .. } = settlement else { return None };
+        let key = self.keys.nonce(nonce.id);
+        let item: Item = HashMap::from([
+            ("PK".to_owned(), text(key.pk)),
+            ("SK".to_owned(), text(key.sk)),
+            ("until".to_owned(), time(nonce.until)),
+            ("ttl".to_owned(), number(nonce.until.seconds())),
+        ]);
+        Some(Write::put(item).when_new())
+    }
+
     /// What the audit log keeps of it. Unchained: a chain inside the transaction would serialise a tenant.
     fn audit_write(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
         let (at, what, by) = match settlement {
-            Settlement::Decided(decision) => {
+            Settlement::Decided { decision, .. } => {
                 (decision.at, decision.verdict.word(), decision.by.principal.as_str())
             }
             Settlement::Withdrawn { at } => (*at, STATUS_WITHDRAWN, elicitation.principal.as_str()),
@@ -156,7 +173,7 @@ impl TenantRows {
             ("principal".to_owned(), text(by)),
             ("at".to_owned(), time(at)),
         ]);
-        if let Settlement::Decided(decision) = settlement {
+        if let Settlement::Decided { decision, .. } = settlement {
             item.insert("method".to_owned(), text(decision.by.method.word()));
             let hash = decision.verdict.answer().map(|answer| Sha256::of_json(&answer.clone().into()));
             item.extend(hash.map(|hash| ("content_sha256".to_owned(), text(hash.hex()))));
@@ -226,6 +243,13 @@ impl Attempt {
             },
         }
     }
+}
+
+/// Whether it is what the settlement was to spend that stood in its way, and nothing before it.
+fn is_spent(reasons: &[Option<Failed>], settlement: &Settlement, has_session: bool) -> bool {
+    let spends = matches!(settlement, Settlement::Decided { once: Some(_), .. });
+    let at = SESSION_AT + usize::from(has_session);
+    spends && (0..at).all(|index| unmet(reasons, index).is_none()) && unmet(reasons, at).is_some()
 }
 
 fn unmet(reasons: &[Option<Failed>], index: usize) -> Option<&Failed> {

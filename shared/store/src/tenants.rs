@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use countersign_app::ports::StoreError;
 use countersign_app::records::{Approver, ApproverOutcome, Idempotency, KeyRecord, Route, Tenant};
+use countersign_core::endpoint::ActorKind;
 use countersign_core::id::TenantId;
 
 use crate::idempotency::{Earlier, earlier};
@@ -62,6 +63,17 @@ impl TenantRows {
                 Ok(ApproverOutcome::Repeated(id))
             }
         }
+    }
+
+    pub(crate) async fn find_approver(
+        &self,
+        kind: ActorKind,
+        id: &str,
+    ) -> Result<Option<Approver>, StoreError> {
+        let Some(lookup) = self.get(self.keys.external(kind, id)).await? else { return Ok(None) };
+        let approver = Reader::new(&lookup, "external id").parsed("approver")?;
+        let item = self.get(self.keys.approver(approver)).await?;
+        item.as_ref().map(read_approver).transpose()
     }
 
     pub(crate) async fn read_approvers(&self) -> Result<Vec<Approver>, StoreError> {

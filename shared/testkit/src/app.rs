@@ -133,6 +133,7 @@ fn settings() -> Settings {
         default_ttl: EXPIRY_DEFAULT,
         retention: RETENTION_DEFAULT,
         hold_native_reads: true,
+        plain_targets: false,
         request_limit: Duration::from_mins(10),
         poll_store_limit: Duration::from_mins(1), // a slow machine must not pass for a store that is down
     }

@@ -2,6 +2,7 @@
 //! tests, the template and the OpenAPI document are held.
 
 mod elicitations;
+mod endpoints;
 mod fallback;
 mod health;
 mod page;
@@ -77,6 +78,7 @@ const RESPOND: &[Route] = &[
     route(Function::Respond, "POST", "/v1/elicitations/{id}/respond", || post(elicitations::respond)),
     route(Function::Respond, "POST", "/v1/elicitations/{id}/withdraw", || post(elicitations::withdraw)),
     route(Function::Respond, "POST", "/v1/elicitations/{id}/ack", || post(elicitations::acknowledge)),
+    route(Function::Respond, "POST", "/v1/inbound/{endpoint}", || post(endpoints::inbound)),
 ];
 const MANAGE: &[Route] = &[
     route(Function::Manage, "POST", "/v1/sessions", || post(sessions::open)),
@@ -89,6 +91,14 @@ const MANAGE: &[Route] = &[
     }),
     route(Function::Manage, "GET", "/v1/approvers", || get(tenants::approvers)),
     route(Function::Manage, "POST", "/v1/approvers", || post(tenants::add_approver)),
+    route(Function::Manage, "GET", "/v1/endpoints", || get(endpoints::list)),
+    route(Function::Manage, "POST", "/v1/endpoints", || post(endpoints::create)),
+    route(Function::Manage, "GET", "/v1/endpoints/{endpoint}", || get(endpoints::read)),
+    route(Function::Manage, "PATCH", "/v1/endpoints/{endpoint}", || patch(endpoints::change)),
+    route(Function::Manage, "DELETE", "/v1/endpoints/{endpoint}", || delete(endpoints::remove)),
+    route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/enable", || post(endpoints::enable)),
+    route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/disable", || post(endpoints::disable)),
+    route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/rotate", || post(endpoints::rotate)),
     route(Function::Manage, "GET", "/v1/tenants", || get(tenants::list)),
     route(Function::Manage, "POST", "/v1/tenants", || post(tenants::create)),
 ];
