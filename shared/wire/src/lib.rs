@@ -9,6 +9,7 @@ pub mod endpoint;
 pub mod fallback;
 pub mod fields;
 pub mod hint;
+pub mod issuer;
 pub mod limits;
 pub mod manage;
 pub mod native;
