@@ -67,6 +67,8 @@ fn run(database: &Database, operation: &str, body: &[u8]) -> Result<String, Dyno
         "UpdateItem" => call(body, |request| database.update_item(request)),
         "TransactWriteItems" => call(body, |request| database.transact_write_items(request)),
         "Query" => call(body, |request| database.query(request)),
+        "Scan" => call(body, |request| database.scan(request)),
+        "DeleteItem" => call(body, |request| database.delete_item(request)),
         "CreateTable" => call(body, |request| database.create_table(request)),
         "DescribeTable" => call(body, |request| database.describe_table(request)),
         "DescribeTimeToLive" => call(body, |request| database.describe_time_to_live(request)),

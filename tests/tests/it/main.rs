@@ -15,6 +15,8 @@ mod faults;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod inbound;
+#[cfg(test)]
 mod jostling;
 #[cfg(test)]
 mod memory;
