@@ -37,10 +37,10 @@ def grants(function):
             (*put, (question, "T#*#REF#*", "T#*#RID#*", session, audit)), (*update, (question, session)),
         },
         "poll": {*read, ("dynamodb:Query", f"{TABLE}/index/list", None), (*update, (question,))},
-        "respond": {*read, (*put, (audit,)), (*update, (question, session))},
+        "respond": {*read, (*put, (audit, "T#*#N#*")), (*update, (question, session))},
         "manage": {
             *read, (*update, (session, "T#*#TENANT", question)),
-            (*put, (session, "T#*#I#*", "T#*#K#*", "T#*#TENANT", "T#*#APPROVERS", "TENANTS", audit)),
+            (*put, (session, "T#*#I#*", "T#*#K#*", "T#*#TENANT", "T#*#APPROVERS", "T#*#ENDPOINTS", "TENANTS", audit)),
         },
         "pages": {("dynamodb:GetItem", TABLE, ("READY",))},
         "sweep": {
