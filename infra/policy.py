@@ -18,6 +18,7 @@ def arn_of(template, name, table):
     kind = template["Resources"][name]["Type"]
     return {
         "AWS::DynamoDB::Table": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table}",
+        "AWS::KMS::Key": f"arn:aws:kms:{REGION}:{ACCOUNT}:key/{name}",
         "AWS::SQS::Queue": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}",
         "AWS::Lambda::Function": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}",
         # The ARN of a log group ends in a wildcard: the streams in it are named by Lambda.

@@ -14,6 +14,7 @@ MAY_EVER_DECIDE = {"respond", "pages", "manage"}
 DECIDES = {"respond"}
 
 TABLE = f"arn:aws:dynamodb:{policy.REGION}:{policy.ACCOUNT}:table/Table"
+KEY = f"arn:aws:kms:{policy.REGION}:{policy.ACCOUNT}:key/DataKey"
 QUEUE = f"arn:aws:sqs:{policy.REGION}:{policy.ACCOUNT}:SweepFailures"
 
 # Wildcards that AWS leaves no way around: statement, resource, why.
@@ -49,6 +50,8 @@ def grants(function):
         },
     }[function]
     log = {(f"logs:{one}", log_of(function), None) for one in ("CreateLogStream", "PutLogEvents")}
+    data_keys = {"pages": (), "manage": ("Decrypt", "Encrypt")}.get(function, ("Decrypt",))
+    own |= {(f"kms:{one}", KEY, None) for one in data_keys}
     return own | log | {("secretsmanager:GetSecretValue", "<SecretArn>", None)}
 
 

@@ -80,7 +80,7 @@ def test_polls_alone_have_a_url_of_their_own(template):
 
 def test_a_function_knows_only_the_variables_that_it_reads(template):
     everyone = {
-        "COUNTERSIGN_TABLE", "COUNTERSIGN_BASE_URL", "COUNTERSIGN_SECRETS", "COUNTERSIGN_RETENTION_DAYS",
+        "COUNTERSIGN_TABLE", "COUNTERSIGN_BASE_URL", "COUNTERSIGN_KMS_KEY", "COUNTERSIGN_SECRETS", "COUNTERSIGN_RETENTION_DAYS",
         "COUNTERSIGN_LOG", "ELICITATION_EXPIRATION_MINUTES",
     }
     own = {

@@ -17,6 +17,7 @@ use countersign_core::seal::{KeyRing, SealKey};
 use countersign_http::{Http, routes};
 use countersign_runtime::{Config, OsEntropy, Parts, SystemClock, compose};
 use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
+use countersign_store::vault::RingWrap;
 use countersign_testkit::trigger::RecordingTrigger;
 use serde_json::{Value, json};
 
@@ -57,13 +58,19 @@ async fn broken() -> &'static str {
 }
 
 #[expect(clippy::expect_used, reason = "constants")]
+fn keys() -> KeyRing {
+    KeyRing::new(SealKey::new("k1", [1; 32]).expect("a key id"), vec![])
+}
+
+#[expect(clippy::expect_used, reason = "constants")]
 fn http() -> Http {
     let config = Config::parse(|_| None).expect("defaults");
     let app = compose(Parts {
         table: Arc::new(Broken),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),
-        keys: KeyRing::new(SealKey::new("k1", [1; 32]).expect("a key id"), vec![]),
+        keys: keys(),
+        wrap: Arc::new(RingWrap::new(&keys(), Arc::new(OsEntropy))),
         trigger: Arc::new(RecordingTrigger::default()),
         channels: vec![],
         settings: config.settings("http://127.0.0.1:8787", false),

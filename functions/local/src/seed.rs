@@ -105,6 +105,10 @@ mod tests {
     use countersign_testkit::TestApp;
     use countersign_testkit::crash::Die;
 
+    use std::sync::Arc;
+
+    use countersign_store::vault::RingWrap;
+
     use super::*;
 
     fn open(folder: &Path) -> Credentials {
@@ -118,6 +122,7 @@ mod tests {
             clock: test.clock.clone(),
             entropy: test.app.entropy.clone(),
             keys: credentials.keys.clone(),
+            wrap: Arc::new(RingWrap::new(&credentials.keys, test.app.entropy.clone())),
             trigger: test.trigger.clone(),
             channels: vec![],
             settings: (*test.app.settings).clone(),

@@ -16,6 +16,7 @@ use countersign_http::Http;
 use countersign_runtime::{Config, OsEntropy, Parts, SystemClock, compose};
 use countersign_store::dynamo::DynamoTable;
 use countersign_store::table::Table;
+use countersign_store::vault::RingWrap;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -104,6 +105,7 @@ impl Server {
             clock,
             entropy: Arc::new(OsEntropy),
             keys: data.credentials.keys.clone(),
+            wrap: Arc::new(RingWrap::new(&data.credentials.keys, Arc::new(OsEntropy))),
             trigger: Arc::clone(&queue) as Arc<dyn Trigger>,
             channels: vec![mail.channel()],
             settings: Settings { plain_targets: args.dev_hooks, ..config.settings(own_url, true) },

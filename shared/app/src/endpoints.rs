@@ -18,7 +18,7 @@ pub const MAX_ENDPOINTS: usize = 20;
 pub const MAX_SECRETS: usize = 5;
 
 /// An endpoint as stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Endpoint {
     /// Its id.
     pub id: EndpointId,
@@ -33,25 +33,25 @@ pub struct Endpoint {
     /// How they may name the person who answered.
     pub actor_kinds: Vec<ActorKind>,
     /// What we sign with, the newest last.
-    pub secrets: Vec<SealedSecret>,
+    pub secrets: Vec<KeptSecret>,
     /// What the tenant's own gateway signs with, the newest last.
-    pub inbound_secrets: Vec<SealedSecret>,
+    pub inbound_secrets: Vec<KeptSecret>,
     /// When it was made.
     pub created_at: Timestamp,
     /// Grows with each write.
     pub revision: u64,
 }
 
-/// A signing secret under the tenant's data key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SealedSecret {
-    /// The sealed bytes.
-    pub sealed: Vec<u8>,
+/// A signing secret and its end.
+#[derive(Debug, Clone)]
+pub struct KeptSecret {
+    /// The secret. It lies in no row in the open.
+    pub secret: SigningSecret,
     /// From here on it is good no more; `None` for the newest.
     pub until: Option<Timestamp>,
 }
 
-impl SealedSecret {
+impl KeptSecret {
     /// Whether it is good at `now`.
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| now < until)
@@ -154,8 +154,8 @@ impl App {
             disabled: wish.disabled.unwrap_or(false),
             inbound,
             actor_kinds,
-            secrets: vec![self.sealed(&id, &secret).await?],
-            inbound_secrets: vec![self.sealed(&id, &inbound_secret).await?],
+            secrets: vec![KeptSecret { secret: secret.clone(), until: None }],
+            inbound_secrets: vec![KeptSecret { secret: inbound_secret.clone(), until: None }],
             created_at: self.clock.now(),
             revision: 1,
             id,
@@ -235,7 +235,6 @@ impl App {
         let mut endpoint = self.endpoint(caller, id).await?;
         let now = self.clock.now();
         let made = self.new_signing_secret();
-        let sealed = self.sealed(id, &made).await?;
         let secrets = match direction {
             Direction::Outgoing => &mut endpoint.secrets,
             Direction::Inbound => &mut endpoint.inbound_secrets,
@@ -248,7 +247,7 @@ impl App {
         if secrets.len() >= MAX_SECRETS {
             return Err(EndpointError::TooManySecrets);
         }
-        secrets.push(sealed);
+        secrets.push(KeptSecret { secret: made.clone(), until: None });
         let endpoint = self.replace(endpoint).await?;
         let (secret, inbound_secret) = match direction {
             Direction::Outgoing => (Some(made), None),
@@ -270,21 +269,6 @@ impl App {
         endpoint.revision += 1;
         let stored = self.store.tenant(&endpoint.id.tenant).replace_endpoint(&endpoint).await?;
         if stored { Ok(endpoint) } else { Err(EndpointError::Changed) }
-    }
-
-    async fn sealed(&self, id: &EndpointId, secret: &SigningSecret) -> Result<SealedSecret, StoreError> {
-        let _ = id;
-        Ok(SealedSecret { sealed: secret.reveal().into_bytes(), until: None })
-    }
-
-    pub(crate) async fn unsealed(
-        &self,
-        id: &EndpointId,
-        secret: &SealedSecret,
-    ) -> Result<SigningSecret, StoreError> {
-        let _ = id;
-        let text = std::str::from_utf8(&secret.sealed).ok().and_then(|text| text.parse().ok());
-        text.ok_or_else(|| StoreError::Corrupt("endpoint secret".into()))
     }
 
     fn new_signing_secret(&self) -> SigningSecret {

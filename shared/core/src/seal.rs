@@ -87,6 +87,15 @@ impl KeyRing {
         (*version == VERSION).then(|| payload.to_vec())
     }
 
+    /// A key for another purpose out of each key of the ring, the active one first, with that key's name.
+    pub fn derived(&self, label: &str) -> Vec<(String, Secret<[u8; 32]>)> {
+        let derive = |key: &SealKey| {
+            let bytes = key.mac(label, b"derived key").finalize().into_bytes();
+            (key.id.clone(), Secret::new(bytes.into()))
+        };
+        std::iter::once(&self.active).chain(&self.previous).map(derive).collect()
+    }
+
     /// A keyed hash of `secret`, to store instead of it: the key's id and the hash.
     pub fn keyed_hash(&self, label: &str, secret: &[u8]) -> KeyedHash {
         let mac = self.active.mac(label, secret).finalize().into_bytes();

@@ -7,6 +7,7 @@ use countersign_app::{App, Settings};
 use countersign_core::seal::KeyRing;
 use countersign_store::DynamoStore;
 use countersign_store::table::Table;
+use countersign_store::vault::KeyWrap;
 
 /// What a process brings.
 pub struct Parts {
@@ -18,6 +19,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// The keys that seal.
     pub keys: KeyRing,
+    /// What wraps the tenants' data keys.
+    pub wrap: Arc<dyn KeyWrap>,
     /// What makes notifying prompt.
     pub trigger: Arc<dyn Trigger>,
     /// The ways to reach a person.
@@ -28,9 +31,9 @@ pub struct Parts {
 
 /// The use-cases over `parts`.
 pub fn compose(parts: Parts) -> App {
-    let Parts { table, clock, entropy, keys, trigger, channels, settings } = parts;
+    let Parts { table, clock, entropy, keys, wrap, trigger, channels, settings } = parts;
     App {
-        store: Arc::new(DynamoStore::new(table, Arc::clone(&clock), Arc::clone(&entropy))),
+        store: Arc::new(DynamoStore::new(table, Arc::clone(&clock), Arc::clone(&entropy), wrap)),
         clock,
         entropy,
         keys: Arc::new(keys),

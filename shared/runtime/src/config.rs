@@ -14,10 +14,12 @@ use countersign_core::secret::Secret;
 
 use crate::logging::check_filter;
 use crate::variables::{
-    BASE_URL, DYNAMODB_ENDPOINT, EXPIRATION_MINUTES, LOG, MAIL_FROM, POLL_BASE_URL, RETENTION_DAYS, SECRETS,
-    SMTP_URL, TABLE, VARIABLES,
+    BASE_URL, DYNAMODB_ENDPOINT, EXPIRATION_MINUTES, KMS_KEY, LOG, MAIL_FROM, POLL_BASE_URL, RETENTION_DAYS,
+    SECRETS, SMTP_URL, TABLE, VARIABLES,
 };
 
+/// Characters of a KMS key's id, alias or ARN.
+const KMS_KEY_CHARS: usize = 2_048;
 const RETENTION: RangeInclusive<u64> = 1..=3650;
 const NO_ADDRESS: &str = "it must be a mail address, such as countersign@example.com";
 const TABLE_NAME_CHARS: RangeInclusive<usize> = 3..=255;
@@ -41,6 +43,8 @@ pub struct Config {
     pub secrets: Option<SecretsAt>,
     /// The mail server, as text: whoever sends mail reads it, so that nobody else links what sends mail.
     pub smtp_url: Option<Secret<String>>,
+    /// The KMS key that wraps data keys.
+    pub kms_key: Option<String>,
     /// The address that mail comes from, as text.
     pub mail_from: String,
     /// What is logged.
@@ -74,6 +78,7 @@ impl Config {
             default_ttl,
             retention: values.or_default(RETENTION_DAYS, days),
             secrets: values.optional(SECRETS, secrets),
+            kms_key: values.optional(KMS_KEY, kms_key),
             smtp_url: values.optional(SMTP_URL, smtp_url),
             mail_from: values.or_default(MAIL_FROM, mail_from),
             log: values.or_default(LOG, check_filter),
@@ -219,6 +224,15 @@ fn smtp_url(text: &str) -> Result<Secret<String>, String> {
         Ok(Secret::new(text.to_owned()))
     } else {
         Err("start it with smtp:// or smtps://".into())
+    }
+}
+
+fn kms_key(text: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_graphic();
+    if text.len() <= KMS_KEY_CHARS && text.bytes().all(plain) {
+        Ok(text.into())
+    } else {
+        Err("it must be the id, alias or ARN of a KMS key".into())
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) const DYNAMODB_ENDPOINT: &str = "COUNTERSIGN_DYNAMODB_ENDPOINT";
 pub(crate) const EXPIRATION_MINUTES: &str = "ELICITATION_EXPIRATION_MINUTES";
 pub(crate) const RETENTION_DAYS: &str = "COUNTERSIGN_RETENTION_DAYS";
 pub(crate) const SECRETS: &str = "COUNTERSIGN_SECRETS";
+pub(crate) const KMS_KEY: &str = "COUNTERSIGN_KMS_KEY";
 pub(crate) const SMTP_URL: &str = "COUNTERSIGN_SMTP_URL";
 pub(crate) const MAIL_FROM: &str = "COUNTERSIGN_MAIL_FROM";
 pub(crate) const LOG: &str = "COUNTERSIGN_LOG";
@@ -63,6 +64,12 @@ pub const VARIABLES: &[Variable] = &[
         default: None,
         meaning: "Where a Lambda function finds its keys: secretsmanager:NAME-OR-ARN, or file:/PATH. The local binary \
                   keeps its keys in its data folder and ignores it.",
+    },
+    Variable {
+        name: KMS_KEY,
+        default: None,
+        meaning: "The AWS KMS key that wraps the tenants' data keys: id, alias or ARN. Unset, a key derived from the seal \
+                  keys does. The local binary ignores it.",
     },
     Variable {
         name: SMTP_URL,

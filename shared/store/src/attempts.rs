@@ -10,7 +10,7 @@ use countersign_core::id::ElicitationId;
 use countersign_core::time::Timestamp;
 
 use crate::keys::due_place;
-use crate::rows::{STATUS_PENDING, delivery_item, number, read_delivery_row, read_elicitation, text, time};
+use crate::rows::{STATUS_PENDING, delivery_item, number, read_delivery_row, text, time};
 use crate::scoped::{TenantRows, trouble};
 use crate::table::{Query, TableError, Write};
 
@@ -40,7 +40,7 @@ impl TenantRows {
             Err(TableError::Condition(reasons)) => {
                 // After a lost answer the row was planned by this very call: then its deliveries are ours to make.
                 let found = reasons.first().and_then(Option::as_ref).filter(|failed| !failed.item.is_empty());
-                let found = found.map(|failed| read_elicitation(&failed.item)).transpose()?;
+                let found = self.maybe_question(found.map(|failed| &failed.item)).await?;
                 Ok(found.is_some_and(|found| found.evidence.planned_at == Some(planned.at)))
             }
             Err(error) => Err(trouble(error)),

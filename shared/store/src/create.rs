@@ -6,7 +6,7 @@ use countersign_app::ports::StoreError;
 use countersign_app::records::{Block, CreateOutcome, NewElicitation};
 use countersign_core::retry::Budget;
 
-use crate::rows::{elicitation_item, number, read_elicitation, read_session, text, time, write_content};
+use crate::rows::{elicitation_item, number, read_session, text, time, write_content};
 use crate::scoped::{TenantRows, trouble};
 use crate::table::{Failed, Item, TableError, Write};
 
@@ -28,7 +28,7 @@ impl TenantRows {
         // A repeat after a lost answer meets its own row: `Exists`, which the use-case knows as its own.
         match self.store.retrying(budget, || table.transact(&writes)).await {
             Ok(()) => Ok(CreateOutcome::Stored),
-            Err(TableError::Condition(reasons)) => refused(&reasons, session_at),
+            Err(TableError::Condition(reasons)) => self.refused(&reasons, session_at).await,
             Err(error) => Err(trouble(error)),
         }
     }
@@ -81,19 +81,23 @@ impl TenantRows {
             None => write,
         }
     }
-}
 
-fn refused(reasons: &[Option<Failed>], session_at: usize) -> Result<CreateOutcome, StoreError> {
-    let failed = |index: usize| reasons.get(index).and_then(Option::as_ref);
-    if let Some(state) = failed(0) {
-        return Ok(CreateOutcome::Exists(Box::new(read_elicitation(&state.item)?)));
-    }
-    if failed(1).is_some() {
-        return Ok(CreateOutcome::ReferenceTaken);
-    }
-    match failed(session_at) {
-        Some(session) if session.item.is_empty() => Ok(CreateOutcome::SessionRefused(None)),
-        Some(session) => Ok(CreateOutcome::SessionRefused(Some(Box::new(read_session(&session.item)?)))),
-        None => Err(StoreError::Corrupt("a create failed on no condition of its own".into())),
+    async fn refused(
+        &self,
+        reasons: &[Option<Failed>],
+        session_at: usize,
+    ) -> Result<CreateOutcome, StoreError> {
+        let failed = |index: usize| reasons.get(index).and_then(Option::as_ref);
+        if let Some(state) = failed(0) {
+            return Ok(CreateOutcome::Exists(Box::new(self.question(&state.item).await?)));
+        }
+        if failed(1).is_some() {
+            return Ok(CreateOutcome::ReferenceTaken);
+        }
+        match failed(session_at) {
+            Some(session) if session.item.is_empty() => Ok(CreateOutcome::SessionRefused(None)),
+            Some(session) => Ok(CreateOutcome::SessionRefused(Some(Box::new(read_session(&session.item)?)))),
+            None => Err(StoreError::Corrupt("a create failed on no condition of its own".into())),
+        }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use countersign_app::endpoints::{Endpoint, EndpointOutcome};
+use countersign_app::endpoints::{Endpoint, EndpointOutcome, KeptSecret};
 use countersign_app::ports::StoreError;
 use countersign_app::records::Idempotency;
 use countersign_core::endpoint::EndpointId;
 
 use crate::idempotency::{Earlier, earlier};
-use crate::rows::{endpoint_item, number, read_endpoint, text};
+use crate::rows::{SealedSecret, SealedSecrets, endpoint_item, number, read_endpoint, text};
 use crate::scoped::{TenantRows, trouble};
-use crate::table::{Query, TableError, Write};
+use crate::table::{Item, Query, TableError, Write};
+use crate::vault::Purpose;
 
 impl TenantRows {
     pub(crate) async fn put_endpoint(
@@ -18,7 +19,8 @@ impl TenantRows {
         endpoint: &Endpoint,
         idempotency: Option<&Idempotency>,
     ) -> Result<EndpointOutcome, StoreError> {
-        let mut writes = vec![Write::put(endpoint_item(&self.keys, endpoint)).when_new()];
+        let item = self.sealed_endpoint(endpoint).await?;
+        let mut writes = vec![Write::put(item).when_new()];
         writes.extend(idempotency.map(|key| self.idempotency_write(key, &endpoint.id.to_string())));
         let table = &self.store.table;
         let reasons = match self.store.retrying(self.store.budget(), || table.transact(&writes)).await {
@@ -42,16 +44,14 @@ impl TenantRows {
     /// Writes an endpoint over the revision before it; `false` if it has moved on, or is gone.
     pub(crate) async fn overwrite_endpoint(&self, endpoint: &Endpoint) -> Result<bool, StoreError> {
         let before = endpoint.revision - 1;
-        let write = Write::put(endpoint_item(&self.keys, endpoint))
-            .value(":before", number(before))
-            .when("#revision = :before");
+        let item = self.sealed_endpoint(endpoint).await?;
+        let write = Write::put(item.clone()).value(":before", number(before)).when("#revision = :before");
         let table = &self.store.table;
         match self.store.retrying(self.store.budget(), || table.write(&write)).await {
             Ok(()) => Ok(true),
             Err(TableError::Condition(_)) => {
-                // After a lost answer the row is what this call wrote: secrets are sealed anew each time.
-                let found = self.read_endpoint_row(&endpoint.id).await?;
-                Ok(found.as_ref() == Some(endpoint))
+                // After a lost answer the row is what this call wrote, to the byte: secrets are sealed anew each time.
+                Ok(self.get(self.keys.endpoint(&endpoint.id)).await? == Some(item))
             }
             Err(error) => Err(trouble(error)),
         }
@@ -62,8 +62,57 @@ impl TenantRows {
     }
 
     pub(crate) async fn read_endpoint_row(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
-        let item = self.get(self.keys.endpoint(id)).await?;
-        item.as_ref().map(read_endpoint).transpose()
+        match self.get(self.keys.endpoint(id)).await? {
+            Some(item) => self.opened_endpoint(&item).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn sealed_endpoint(&self, endpoint: &Endpoint) -> Result<Item, StoreError> {
+        let sealed = SealedSecrets {
+            outgoing: self.seal_secrets(&endpoint.id, &endpoint.secrets).await?,
+            inbound: self.seal_secrets(&endpoint.id, &endpoint.inbound_secrets).await?,
+        };
+        Ok(endpoint_item(&self.keys, endpoint, &sealed))
+    }
+
+    /// The endpoint that an item is, with its secrets in the open.
+    pub(crate) async fn opened_endpoint(&self, item: &Item) -> Result<Endpoint, StoreError> {
+        let (endpoint, sealed) = read_endpoint(item)?;
+        Ok(Endpoint {
+            secrets: self.open_secrets(&endpoint.id, &sealed.outgoing).await?,
+            inbound_secrets: self.open_secrets(&endpoint.id, &sealed.inbound).await?,
+            ..endpoint
+        })
+    }
+
+    async fn seal_secrets(
+        &self,
+        id: &EndpointId,
+        secrets: &[KeptSecret],
+    ) -> Result<Vec<SealedSecret>, StoreError> {
+        let mut sealed = Vec::with_capacity(secrets.len());
+        for one in secrets {
+            let plain = one.secret.reveal();
+            let value = self.seal((Purpose::SigningSecret, id), plain.as_bytes()).await?;
+            sealed.push(SealedSecret { sealed: value, until: one.until });
+        }
+        Ok(sealed)
+    }
+
+    async fn open_secrets(
+        &self,
+        id: &EndpointId,
+        sealed: &[SealedSecret],
+    ) -> Result<Vec<KeptSecret>, StoreError> {
+        let mut secrets = Vec::with_capacity(sealed.len());
+        for one in sealed {
+            let plain = self.open((Purpose::SigningSecret, &id.to_string()), &one.sealed).await?;
+            let secret = std::str::from_utf8(&plain).ok().and_then(|text| text.parse().ok());
+            let secret = secret.ok_or_else(|| StoreError::Corrupt("endpoint secret".into()))?;
+            secrets.push(KeptSecret { secret, until: one.until });
+        }
+        Ok(secrets)
     }
 
     pub(crate) async fn read_endpoints(&self) -> Result<Vec<Endpoint>, StoreError> {
@@ -73,6 +122,7 @@ impl TenantRows {
             values: HashMap::from([(":pk".to_owned(), text(self.keys.endpoints()))]),
             limit: None,
         };
-        self.query(&query).await?.iter().map(read_endpoint).collect()
+        let items = self.query(&query).await?;
+        futures_util::future::try_join_all(items.iter().map(|item| self.opened_endpoint(item))).await
     }
 }

@@ -17,9 +17,11 @@ mod reads;
 mod rows;
 pub mod schema;
 mod scoped;
+mod sealing;
 mod sessions;
 mod settle;
 pub mod table;
 mod tenants;
+pub mod vault;
 
 pub use scoped::{DynamoStore, TenantRows};

@@ -10,8 +10,7 @@ use countersign_core::id::{ApiKeyId, ElicitationId, Reference, RequestId};
 
 use crate::keys::SHARDS;
 use crate::rows::{
-    Reader, read_approver, read_content, read_delivery_row, read_elicitation, read_endpoint, read_key,
-    read_session, read_tenant, text,
+    Reader, read_approver, read_content, read_delivery_row, read_key, read_session, read_tenant, text,
 };
 use crate::scoped::{DynamoStore, TenantRows, trouble};
 use crate::table::{Item, Key, Query};
@@ -38,9 +37,9 @@ impl TenantRows {
                 .and_then(|id| get(self.keys.session(id)))
                 .map(read_session)
                 .transpose()?,
-            elicitation: of.and_then(|id| get(self.keys.state(id))).map(read_elicitation).transpose()?,
+            elicitation: self.maybe_question(of.and_then(|id| get(self.keys.state(id)))).await?,
             content: of.and_then(|id| get(self.keys.body(id))).map(read_content).transpose()?,
-            more: more.map(read_elicitation).collect::<Result<_, _>>()?,
+            more: futures_util::future::try_join_all(more.map(|item| self.question(item))).await?,
             approver: wanted
                 .approver
                 .and_then(|id| get(self.keys.approver(id)))
@@ -51,12 +50,10 @@ impl TenantRows {
                 .and_then(|key| get(self.keys.delivery(&key)))
                 .map(read_delivery_row)
                 .transpose()?,
-            endpoint: wanted
-                .endpoint
-                .as_ref()
-                .and_then(|id| get(self.keys.endpoint(id)))
-                .map(read_endpoint)
-                .transpose()?,
+            endpoint: match wanted.endpoint.as_ref().and_then(|id| get(self.keys.endpoint(id))) {
+                Some(item) => Some(self.opened_endpoint(item).await?),
+                None => None,
+            },
             nonce: wanted.nonce.is_some_and(|id| get(self.keys.nonce(id)).is_some()),
         })
     }
@@ -80,7 +77,7 @@ impl TenantRows {
     /// One attempt only: a poll answers `pending` rather than wait for a second.
     pub(crate) async fn read_state_once(&self, id: ElicitationId) -> Result<Option<Elicitation>, StoreError> {
         let item = self.store.table.get(&self.keys.state(id)).await.map_err(trouble)?;
-        item.as_ref().map(read_elicitation).transpose()
+        self.maybe_question(item.as_ref()).await
     }
 
     pub(crate) async fn read_key_row(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError> {

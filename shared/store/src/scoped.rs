@@ -14,6 +14,7 @@ use countersign_core::time::Timestamp;
 
 use crate::keys::Keys;
 use crate::table::{Table, TableError};
+use crate::vault::{KeyWrap, Vault};
 
 /// Waits between the attempts of one call.
 const BACKOFF: Backoff = Backoff { first: Duration::from_millis(40), cap: Duration::from_secs(1) };
@@ -26,12 +27,19 @@ pub struct DynamoStore {
     pub(crate) table: Arc<dyn Table>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    pub(crate) vault: Arc<Vault>,
 }
 
 impl DynamoStore {
-    /// The store in `table`.
-    pub fn new(table: Arc<dyn Table>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { table, clock, entropy }
+    /// The store in `table`, whose data keys are wrapped by `wrap`.
+    pub fn new(
+        table: Arc<dyn Table>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        wrap: Arc<dyn KeyWrap>,
+    ) -> Self {
+        let vault = Arc::new(Vault::new(wrap, Arc::clone(&entropy)));
+        Self { table, clock, entropy, vault }
     }
 
     /// The rows of `tenant`.

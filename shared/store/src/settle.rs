@@ -12,10 +12,11 @@ use countersign_core::state::{Decision, ExpiryCause};
 use countersign_core::time::Timestamp;
 
 use crate::rows::{
-    STATUS_DECIDED, STATUS_EXPIRED, STATUS_PENDING, STATUS_WITHDRAWN, answer_text, decider_map, lost_map,
-    number, read_elicitation, text, time,
+    STATUS_DECIDED, STATUS_EXPIRED, STATUS_PENDING, STATUS_WITHDRAWN, decider_map, lost_map, number, text,
+    time,
 };
 use crate::scoped::{TenantRows, trouble};
+use crate::sealing::SealedWords;
 use crate::table::{Failed, Item, TableError, Write};
 
 const SESSION_AT: usize = 1;
@@ -27,6 +28,10 @@ impl TenantRows {
         settlement: &Settlement,
         budget: Budget,
     ) -> Result<Settled, StoreError> {
+        let words = match settlement {
+            Settlement::Decided { decision, .. } => self.seal_words(elicitation.id, decision).await?,
+            Settlement::Withdrawn { .. } | Settlement::Expired { .. } => SealedWords::default(),
+        };
         let session = self.session_write(elicitation, settlement);
         let has_session = session.is_some();
         let with_session: Vec<_> = session
@@ -34,12 +39,12 @@ impl TenantRows {
             .chain(self.spend_write(settlement))
             .chain(self.audit_write(elicitation, settlement))
             .collect();
-        match self.try_settle(elicitation.id, settlement, &with_session, budget).await? {
+        match self.try_settle(elicitation.id, settlement, &words, &with_session, budget).await? {
             Attempt::Failed(reasons) if is_spent(&reasons, settlement, has_session) => Ok(Settled::Spent),
             Attempt::Failed(reasons) if unmet(&reasons, 0).is_none() && has_session => {
-                self.settle_past_session(elicitation, settlement, &reasons, budget).await
+                self.settle_past_session(elicitation, settlement, &words, &reasons, budget).await
             }
-            attempt => attempt.settled(),
+            attempt => self.settled(attempt).await,
         }
     }
 
@@ -48,6 +53,7 @@ impl TenantRows {
         &self,
         elicitation: &Elicitation,
         settlement: &Settlement,
+        words: &SealedWords,
         reasons: &[Option<Failed>],
         budget: Budget,
     ) -> Result<Settled, StoreError> {
@@ -56,7 +62,21 @@ impl TenantRows {
             return Ok(Settled::SessionMoved);
         }
         let rest = self.spend_write(settlement).into_iter().chain(self.audit_write(elicitation, settlement));
-        self.try_settle(elicitation.id, settlement, &rest.collect::<Vec<_>>(), budget).await?.settled()
+        let attempt =
+            self.try_settle(elicitation.id, settlement, words, &rest.collect::<Vec<_>>(), budget).await?;
+        self.settled(attempt).await
+    }
+
+    async fn settled(&self, attempt: Attempt) -> Result<Settled, StoreError> {
+        let reasons = match attempt {
+            Attempt::Done => return Ok(Settled::Won),
+            Attempt::Failed(reasons) => reasons,
+        };
+        match unmet(&reasons, 0) {
+            Some(failed) if failed.item.is_empty() => Ok(Settled::Missing),
+            Some(failed) => Ok(Settled::Lost { current: Box::new(self.question(&failed.item).await?) }),
+            None => Ok(Settled::SessionMoved),
+        }
     }
 
     /// `beside` is what is written in the same transaction.
@@ -64,12 +84,13 @@ impl TenantRows {
         &self,
         id: ElicitationId,
         settlement: &Settlement,
+        words: &SealedWords,
         beside: &[Write],
         budget: Budget,
     ) -> Result<Attempt, StoreError> {
         let attempt = || async {
             // The deadline must lie ahead at every attempt, however long those before it took.
-            let state = self.state_write(id, settlement, self.store.now());
+            let state = self.state_write(id, settlement, words, self.store.now());
             let writes: Vec<_> = [state].into_iter().chain(beside.iter().cloned()).collect();
             self.store.table.transact(&writes).await
         };
@@ -81,14 +102,20 @@ impl TenantRows {
         }
     }
 
-    fn state_write(&self, id: ElicitationId, settlement: &Settlement, now: Timestamp) -> Write {
+    fn state_write(
+        &self,
+        id: ElicitationId,
+        settlement: &Settlement,
+        words: &SealedWords,
+        now: Timestamp,
+    ) -> Write {
         let key = self.keys.state(id);
         let over = "REMOVE #due_pk, #due_sk, #list_pk, #list_sk, #hold_until";
         // An asker that was told of the end must not hear another one after a clock has stepped back.
         let untold = "#status = :pending AND attribute_not_exists(#collected_at)";
         let write = match settlement {
             Settlement::Decided { decision, .. } => {
-                decided(Write::update(key, format!("{} {over}", decided_set(decision))), decision)
+                decided(Write::update(key, format!("{} {over}", decided_set(words))), decision, words)
                     .value(":now", time(now.max(decision.at)))
                     .when(format!("{untold} AND #decide_by > :now"))
             }
@@ -232,19 +259,6 @@ enum Attempt {
     Failed(Vec<Option<Failed>>),
 }
 
-impl Attempt {
-    fn settled(self) -> Result<Settled, StoreError> {
-        match self {
-            Self::Done => Ok(Settled::Won),
-            Self::Failed(reasons) => match unmet(&reasons, 0) {
-                Some(failed) if failed.item.is_empty() => Ok(Settled::Missing),
-                Some(failed) => Ok(Settled::Lost { current: Box::new(read_elicitation(&failed.item)?) }),
-                None => Ok(Settled::SessionMoved),
-            },
-        }
-    }
-}
-
 /// Whether it is what the settlement was to spend that stood in its way, and nothing before it.
 fn is_spent(reasons: &[Option<Failed>], settlement: &Settlement, has_session: bool) -> bool {
     let spends = matches!(settlement, Settlement::Decided { once: Some(_), .. });
@@ -256,25 +270,24 @@ fn unmet(reasons: &[Option<Failed>], index: usize) -> Option<&Failed> {
     reasons.get(index).and_then(Option::as_ref)
 }
 
-fn decided_set(decision: &Decision) -> String {
-    let content = decision.verdict.answer().map_or("", |_| ", #content = :content");
-    let reason = decision.reason.as_ref().map_or("", |_| ", #reason = :reason");
+fn decided_set(words: &SealedWords) -> String {
+    let content = words.content.as_ref().map_or("", |_| ", #content = :content");
+    let reason = words.reason.as_ref().map_or("", |_| ", #reason = :reason");
     format!(
         "SET #status = :status, #verdict = :verdict, #decided_by = :by, #decided_at = :at{content}{reason}"
     )
 }
 
-fn decided(write: Write, decision: &Decision) -> Write {
+fn decided(write: Write, decision: &Decision, words: &SealedWords) -> Write {
     let mut write = write
         .value(":status", text(STATUS_DECIDED))
         .value(":verdict", text(decision.verdict.word()))
         .value(":by", decider_map(&decision.by))
         .value(":at", time(decision.at));
-    if let Some(answer) = decision.verdict.answer() {
-        write = write.value(":content", text(answer_text(answer)));
+    for (name, sealed) in [(":content", &words.content), (":reason", &words.reason)] {
+        if let Some(sealed) = sealed {
+            write = write.value(name, sealed.clone());
+        }
     }
-    match &decision.reason {
-        Some(reason) => write.value(":reason", text(&**reason)),
-        None => write,
-    }
+    write
 }

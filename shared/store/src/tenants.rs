@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
 use countersign_app::records::{Approver, ApproverOutcome, Idempotency, KeyRecord, Route, Tenant};
 use countersign_core::endpoint::ActorKind;
@@ -15,13 +17,12 @@ use crate::table::{Query, TableError, Write};
 
 impl TenantRows {
     pub(crate) async fn put_tenant(&self, tenant: &Tenant, key: &KeyRecord) -> Result<bool, StoreError> {
+        let mut item = tenant_item(&self.keys, tenant);
+        let data_key = self.store.vault.new_data_key(&tenant.id).await?;
+        item.insert("data_key".to_owned(), AttributeValue::B(Blob::new(data_key)));
         let listed =
             HashMap::from([("PK".to_owned(), text(TENANTS)), ("SK".to_owned(), text(tenant.id.as_str()))]);
-        let writes = [
-            Write::put(tenant_item(&self.keys, tenant)).when_new(),
-            Write::put(key_item(&self.keys, key)),
-            Write::put(listed),
-        ];
+        let writes = [Write::put(item).when_new(), Write::put(key_item(&self.keys, key)), Write::put(listed)];
         let table = &self.store.table;
         match self.store.retrying(self.store.budget(), || table.transact(&writes)).await {
             Ok(()) => Ok(true),

@@ -24,6 +24,7 @@ use countersign_embedded::faults::{Faults, FaultyTable};
 use countersign_store::DynamoStore;
 use countersign_store::dynamo::DynamoTable;
 use countersign_store::table::Table;
+use countersign_store::vault::RingWrap;
 use serde_json::{Map, Value, json};
 
 use crate::channel::RecordingChannel;
@@ -79,11 +80,13 @@ impl TestApp {
         let trigger = Arc::new(RecordingTrigger::default());
         let channel = Arc::new(RecordingChannel::default());
         let key = ApiKey::mint(tenant(), entropy.bits130(), entropy.bits130());
+        let keys = Arc::new(KeyRing::new(SealKey::new(SEAL_KEY.0, SEAL_KEY.1).expect("a key id"), vec![]));
+        let wrap = Arc::new(RingWrap::new(&keys, entropy.clone()));
         let app = App {
-            store: Arc::new(DynamoStore::new(process.clone(), clock.clone(), entropy.clone())),
+            store: Arc::new(DynamoStore::new(process.clone(), clock.clone(), entropy.clone(), wrap)),
             clock: clock.clone(),
             entropy,
-            keys: Arc::new(KeyRing::new(SealKey::new(SEAL_KEY.0, SEAL_KEY.1).expect("a key id"), vec![])),
+            keys,
             trigger: trigger.clone(),
             channels: vec![channel.clone()],
             stopping: Stopping::default(),

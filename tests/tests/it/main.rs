@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod architecture;
 #[cfg(test)]
+mod at_rest;
+#[cfg(test)]
 mod concurrency;
 #[cfg(test)]
 mod conformance;

@@ -3,16 +3,18 @@
 //! Environment, clients and secrets are read once, in the init phase. The trigger does nothing here: on AWS the table's
 //! stream makes notifying prompt, and the sweep backs it up.
 
+mod kms;
 mod secrets;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_app::App;
-use countersign_app::ports::{Channel, Trigger};
+use countersign_app::ports::{Channel, Entropy, Trigger};
 use countersign_core::id::{ElicitationId, TenantId};
 use countersign_http::Http;
 use countersign_store::dynamo::DynamoTable;
+use countersign_store::vault::{KeyWrap, RingWrap};
 
 use crate::aws::{dynamodb_of, surroundings};
 use crate::clock::SystemClock;
@@ -22,6 +24,7 @@ use crate::entropy::OsEntropy;
 use crate::logging::{LogFormat, start_logging};
 use crate::variables::{BASE_URL, SECRETS};
 
+use kms::KmsWrap;
 pub use secrets::BadSecrets;
 use secrets::Secrets;
 
@@ -84,11 +87,17 @@ async fn assemble(
     let surroundings = surroundings().await;
     let Secrets { keys, operator } = secrets::read(at, &surroundings).await?;
     let table = DynamoTable::new(dynamodb_of(&surroundings, config), &config.table);
+    let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
+    let wrap: Arc<dyn KeyWrap> = match &config.kms_key {
+        Some(key) => Arc::new(KmsWrap::new(surroundings, key.clone())),
+        None => Arc::new(RingWrap::new(&keys, Arc::clone(&entropy))),
+    };
     let app = compose(Parts {
         table: Arc::new(table),
         clock: Arc::new(SystemClock),
-        entropy: Arc::new(OsEntropy),
+        entropy,
         keys,
+        wrap,
         trigger: Arc::new(Stream),
         channels: channels(config)?,
         settings: config.settings(own, false),

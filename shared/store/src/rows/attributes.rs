@@ -115,6 +115,14 @@ impl<'a> Reader<'a> {
         Ok(self.maybe_number(name)?.map(Duration::from_millis))
     }
 
+    pub(crate) fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        match self.item.get(name) {
+            None => Ok(None),
+            Some(AttributeValue::B(bytes)) => Ok(Some(bytes.clone().into_inner())),
+            Some(_) => Err(self.corrupt(name)),
+        }
+    }
+
     pub(crate) fn flag(&self, name: &str) -> Result<bool, StoreError> {
         match self.item.get(name) {
             None => Ok(false),
