@@ -108,10 +108,10 @@ async fn tick(State(hooks): State<Hooks>) -> Json<Value> {
 }
 
 fn counts(report: &SweepReport) -> Value {
-    let SweepReport { due, expired, planned, sent, postponed, failed, troubled } = *report;
+    let SweepReport { due, expired, planned, sent, postponed, failed, purged, troubled } = *report;
     json!({
         "due": due, "expired": expired, "planned": planned, "sent": sent, "postponed": postponed,
-        "failed": failed, "troubled": troubled,
+        "failed": failed, "purged": purged, "troubled": troubled,
     })
 }
 

@@ -12,12 +12,13 @@ pub(crate) struct Counts {
     sent: usize,
     postponed: usize,
     failed: usize,
+    purged: usize,
     troubled: usize,
 }
 
 impl From<SweepReport> for Counts {
     fn from(report: SweepReport) -> Self {
-        let SweepReport { due, expired, planned, sent, postponed, failed, troubled } = report;
-        Self { due, expired, planned, sent, postponed, failed, troubled }
+        let SweepReport { due, expired, planned, sent, postponed, failed, purged, troubled } = report;
+        Self { due, expired, planned, sent, postponed, failed, purged, troubled }
     }
 }

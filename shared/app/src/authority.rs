@@ -12,8 +12,9 @@ use countersign_core::session::Session;
 use countersign_core::state::Method;
 
 use crate::App;
+use crate::keys::{Bounds, KeyRecord};
 use crate::ports::StoreError;
-use crate::records::{Approver, KeyRecord, Nonce, Tenant, Wanted};
+use crate::records::{Approver, Nonce, Tenant, Wanted};
 
 /// Label of the keyed hash that is stored in place of an API key's secret.
 pub const KEY_HASH_LABEL: &str = "countersign api key";
@@ -42,6 +43,7 @@ pub struct Caller {
     approver: Option<ApproverId>,
     assurance: Assurance,
     method: Method,
+    bounds: Bounds,
 }
 
 impl Caller {
@@ -54,6 +56,7 @@ impl Caller {
             approver: None,
             assurance: Assurance::Tap,
             method: Method::Api,
+            bounds: record.bounds,
         }
     }
 
@@ -67,6 +70,7 @@ impl Caller {
             approver: Some(approver.id),
             assurance: Assurance::Tap,
             method,
+            bounds: Bounds::default(),
         }
     }
 
@@ -98,6 +102,11 @@ impl Caller {
     /// How a decision of this caller reaches us.
     pub const fn method(&self) -> Method {
         self.method
+    }
+
+    /// What bounds it beside its scopes.
+    pub const fn bounds(&self) -> &Bounds {
+        &self.bounds
     }
 
     /// Whether the key has `scope`.
@@ -199,8 +208,10 @@ impl App {
     /// # Errors
     /// [`AuthError::Unauthenticated`] for a key that is unknown, revoked, expired or of another secret.
     pub async fn authenticate(&self, key: &ApiKey) -> Result<Caller, AuthError> {
-        let record = self.store.tenant(&key.tenant).key(key.id).await?;
-        self.verified(key, record)
+        let wanted = Wanted { tenant: true, key: Some(key.id), ..Wanted::default() };
+        let rows = self.store.tenant(&key.tenant).read(&wanted).await?;
+        live(rows.tenant)?;
+        self.verified(key, rows.key).await
     }
 
     /// The ask token that `text` is. Says nothing of revocation.
@@ -216,7 +227,7 @@ impl App {
         let now = self.clock.now();
         let wanted = Wanted { tenant: true, session: Some(token.session), ..Wanted::default() };
         let rows = self.store.tenant(&token.tenant).read(&wanted).await?;
-        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| one.admits(token.id, now) && now < token.expires_at);
         let session = session.ok_or(AuthError::Unauthenticated)?;
         let principal = Principal::session(session.id);
@@ -230,9 +241,9 @@ impl App {
     pub async fn admit_key(&self, key: &ApiKey, session: Option<SessionId>) -> Result<Admission, AuthError> {
         let wanted = Wanted { tenant: true, key: Some(key.id), session, ..Wanted::default() };
         let rows = self.store.tenant(&key.tenant).read(&wanted).await?;
-        let caller = self.verified(key, rows.key)?;
+        let caller = self.verified(key, rows.key).await?;
         caller.require(Scope::Ask)?;
-        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| caller.may_drive(one));
         let principal = caller.principal.clone();
         Ok(Admission { tenant, principal, session, token: None, caller: Some(caller) })
@@ -257,9 +268,9 @@ impl App {
         };
         let (rows, named) =
             futures_util::try_join!(store.read(&wanted), self.named_question(&key.tenant, target))?;
-        let caller = self.verified(key, rows.key)?;
+        let caller = self.verified(key, rows.key).await?;
         caller.require(Scope::Decide)?;
-        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        let tenant = live(rows.tenant)?;
         let question = rows.elicitation.zip(rows.content).or(named);
         Ok(Deciding { caller, tenant, question, once: None })
     }
@@ -320,11 +331,19 @@ impl App {
         id.or_else(handle).or_else(request).unwrap_or(Target::Nothing)
     }
 
-    fn verified(&self, key: &ApiKey, record: Option<KeyRecord>) -> Result<Caller, AuthError> {
+    async fn verified(&self, key: &ApiKey, record: Option<KeyRecord>) -> Result<Caller, AuthError> {
         let record = record.ok_or(AuthError::Unauthenticated)?;
         let now = self.clock.now();
-        let live = record.expires_at.is_none_or(|until| now < until);
-        let genuine = self.keys.hash_matches(KEY_HASH_LABEL, key.secret_bytes(), &record.hash);
-        if live && genuine { Ok(Caller::of(&key.tenant, record)) } else { Err(AuthError::Unauthenticated) }
+        let is_live = record.bounds.expires_at.is_none_or(|until| now < until);
+        if !(self.is_genuine(key, &record, now) && is_live) {
+            return Err(AuthError::Unauthenticated);
+        }
+        self.note_use(key, &record, now).await;
+        Ok(Caller::of(&key.tenant, record))
     }
+}
+
+/// The tenant, unless it is gone or about to be: from then on none of its credentials is good.
+pub(crate) fn live(tenant: Option<Tenant>) -> Result<Tenant, AuthError> {
+    tenant.filter(|one| !one.deleting).ok_or(AuthError::Unauthenticated)
 }

@@ -14,7 +14,7 @@ use countersign_core::state::State;
 use countersign_core::time::Timestamp;
 
 use crate::App;
-use crate::authority::Admission;
+use crate::authority::{Admission, Caller};
 use crate::ports::StoreError;
 use crate::records::{Block, CreateOutcome, NewElicitation, Route, SessionOutcome};
 
@@ -33,6 +33,9 @@ pub enum CreateError {
     /// There is no such session for this key.
     #[error("there is no such session")]
     UnknownSession,
+    /// The key may not ask that: its tier ceiling, or its servers.
+    #[error("the key may not ask for that tier or server")]
+    BeyondKey,
     /// The same request-id or Idempotency-Key came with another body.
     #[error("the same id was used before with another body")]
     Reused,
@@ -80,6 +83,10 @@ impl App {
         front: Front,
         ask: Ask,
     ) -> Result<Created, CreateError> {
+        let bounds = admission.caller.as_ref().map(Caller::bounds);
+        if bounds.is_some_and(|bounds| !bounds.admit(ask.tier, ask.server.as_deref())) {
+            return Err(CreateError::BeyondKey);
+        }
         let now = self.clock.now();
         let budget = Budget { started: now, total: CREATE_RETRY_BUDGET };
         let id = self.elicitation_id(&admission, front, &ask);

@@ -62,7 +62,8 @@ impl App {
             Wanted { tenant: true, endpoint: Some(id.clone()), nonce: Some(nonce.id), ..Wanted::default() };
         let rows = self.store.tenant(&id.tenant).read(&wanted).await?;
         let endpoint = rows.endpoint.filter(|one| one.inbound && !one.disabled);
-        let (tenant, endpoint) = rows.tenant.zip(endpoint).ok_or(InboundError::Unsigned)?;
+        let tenant = rows.tenant.filter(|tenant| !tenant.deleting);
+        let (tenant, endpoint) = tenant.zip(endpoint).ok_or(InboundError::Unsigned)?;
         let active = endpoint.inbound_secrets.iter().filter(|one| one.is_active(now));
         message.verify(active.map(|one| &one.secret), now).map_err(|why| {
             tracing::info!(tenant.id = %id.tenant, "a signed request was not let in: {why}");

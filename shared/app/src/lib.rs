@@ -8,6 +8,8 @@ pub mod create;
 pub mod endpoints;
 pub mod idempotency;
 pub mod inbound;
+pub mod keys;
+pub mod lifecycle;
 pub mod list;
 pub mod notify;
 pub mod poll;

@@ -111,6 +111,7 @@ impl App {
         let now = self.clock.now();
         let Some(delivery) = delivery.filter(|one| is_due(one, now)) else { return Ok(None) };
         let open = elicitation.filter(|one| !one.state_at(now).is_terminal());
+        let of = of.filter(|tenant| !tenant.deleting);
         let (Some(question), Some(approver), Some(of)) = (open, approver, of) else {
             store.end_attempt(&delivery, AttemptEnd::Dropped, now).await?;
             return Ok(Some(AttemptEnd::Dropped));

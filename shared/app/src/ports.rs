@@ -12,13 +12,15 @@ use countersign_core::id::{
     ApiKeyId, AskTokenId, Bits130, ElicitationId, Reference, RequestId, SessionId, TenantId,
 };
 use countersign_core::retry::Budget;
+use countersign_core::seal::KeyedHash;
 use countersign_core::session::{LostElicitation, Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
 use crate::endpoints::{Endpoint, EndpointOutcome};
+use crate::keys::{KeyOutcome, KeyRecord};
 use crate::records::{
-    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, Idempotency, KeyRecord, NewElicitation,
-    Planned, Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
+    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, Idempotency, NewElicitation, Planned,
+    Purged, Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
 };
 
 /// What time it is, and waiting.
@@ -146,6 +148,9 @@ pub trait Store: Send + Sync {
     /// All tenants.
     async fn tenants(&self) -> Result<Vec<TenantId>, StoreError>;
 
+    /// The tenants whose rows are to go.
+    async fn deleted_tenants(&self) -> Result<Vec<TenantId>, StoreError>;
+
     /// One cheap read.
     async fn ready(&self) -> Result<(), StoreError>;
 }
@@ -269,6 +274,34 @@ pub trait TenantStore: Send + Sync {
 
     /// One API key.
     async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Lets the tenant ask, or not.
+    async fn set_suspended(&self, suspended: bool) -> Result<(), StoreError>;
+
+    /// Marks the tenant as deleted: its credentials end, and its rows are to go.
+    async fn begin_deletion(&self, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Removes a page of a deleted tenant's rows, from where the last call ended.
+    async fn purge_page(&self) -> Result<Purged, StoreError>;
+
+    /// Stores an API key, once.
+    async fn create_key(
+        &self,
+        key: &KeyRecord,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<KeyOutcome, StoreError>;
+
+    /// The tenant's API keys.
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// Writes a key's two hashes where `before` is the present one; `false` where it is not, or the key is gone.
+    async fn rotate_key(&self, key: &KeyRecord, before: &KeyedHash) -> Result<bool, StoreError>;
+
+    /// Removes an API key.
+    async fn remove_key(&self, id: ApiKeyId) -> Result<(), StoreError>;
+
+    /// Notes that a key was used, in one attempt. A key that is gone stays gone.
+    async fn note_key_use(&self, id: ApiKeyId, now: Timestamp) -> Result<(), StoreError>;
 
     /// The approver whom a system of the tenant's own knows by that id.
     async fn approver_by(&self, kind: ActorKind, id: &str) -> Result<Option<Approver>, StoreError>;

@@ -3,18 +3,17 @@
 use std::time::Duration;
 
 use countersign_core::ask::Content;
-use countersign_core::credential::Scope;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
-use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, Principal, SessionId, TenantId};
+use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, SessionId, TenantId};
 use countersign_core::json::Sha256;
-use countersign_core::seal::KeyedHash;
 use countersign_core::session::Session;
 use countersign_core::state::{Decision, ExpiryCause};
 use countersign_core::time::Timestamp;
 
 use crate::endpoints::Endpoint;
+use crate::keys::KeyRecord;
 use crate::ports::SessionLoss;
 
 /// A tenant, with what a create needs to know of its people.
@@ -28,6 +27,8 @@ pub struct Tenant {
     pub created_at: Timestamp,
     /// It may not ask.
     pub suspended: bool,
+    /// It is being deleted: none of its credentials is good any more.
+    pub deleting: bool,
     /// An asker may decide its own question.
     pub self_approval: bool,
     /// The wait of its questions that name none.
@@ -65,23 +66,6 @@ impl Approver {
     pub fn channels(&self) -> Vec<ChannelKind> {
         self.email.iter().map(|_| ChannelKind::Email).collect()
     }
-}
-
-/// An API key, without the key.
-#[derive(Debug, Clone)]
-pub struct KeyRecord {
-    /// Its id.
-    pub id: ApiKeyId,
-    /// What people call it.
-    pub name: String,
-    /// Whom it stands for; stays over a rotation.
-    pub principal: Principal,
-    /// What it may do.
-    pub scopes: Vec<Scope>,
-    /// What is kept of its secret.
-    pub hash: KeyedHash,
-    /// From here on it is no key.
-    pub expires_at: Option<Timestamp>,
 }
 
 /// Rows to read together.
@@ -296,6 +280,15 @@ pub enum Due {
     Delivery(TenantId, DeliveryKey),
     /// A key that no code of ours writes, as text.
     Unreadable(String),
+}
+
+/// What a step of a purge did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purged {
+    /// So many rows are gone; there may be more.
+    Page(usize),
+    /// Nothing is left of the tenant.
+    All,
 }
 
 /// A page of what has become due.

@@ -35,6 +35,8 @@ pub struct SweepReport {
     pub postponed: usize,
     /// Notices that were given up.
     pub failed: usize,
+    /// Rows of deleted tenants that are gone.
+    pub purged: usize,
     /// Entries that are left as they were, for the next sweep.
     pub troubled: usize,
 }
@@ -68,6 +70,7 @@ impl App {
                 }
             }
         }
+        report.purged = self.purge().await?;
         Ok(report)
     }
 

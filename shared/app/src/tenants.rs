@@ -7,8 +7,9 @@ use countersign_core::limits::MAX_OPEN_PER_SESSION;
 use crate::App;
 use crate::authority::{Caller, KEY_HASH_LABEL, Operator};
 use crate::idempotency::RequestKey;
+use crate::keys::{Bounds, KeyRecord};
 use crate::ports::StoreError;
-use crate::records::{Approver, ApproverOutcome, KeyRecord, Tenant, Wanted};
+use crate::records::{Approver, ApproverOutcome, Tenant, Wanted};
 
 /// Why a tenant or an approver is not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,14 +40,6 @@ impl App {
         self.create_tenant_with(id, self_approval, &key).await.map(|tenant| (tenant, key))
     }
 
-    /// All tenants' ids.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn tenants(&self, _operator: Operator) -> Result<Vec<TenantId>, StoreError> {
-        self.store.tenants().await
-    }
-
     /// Makes a tenant with a key that exists already, as the local binary does at its first start.
     ///
     /// # Errors
@@ -62,6 +55,7 @@ impl App {
             id,
             created_at: self.clock.now(),
             suspended: false,
+            deleting: false,
             self_approval,
             default_ttl: None,
             max_open: MAX_OPEN_PER_SESSION,
@@ -72,8 +66,11 @@ impl App {
             name: "first key".into(),
             principal: Principal::api_key(key.id),
             scopes: Scope::ALL.to_vec(),
+            bounds: Bounds::default(),
             hash: self.keys.keyed_hash(KEY_HASH_LABEL, key.secret_bytes()),
-            expires_at: None,
+            previous: None,
+            created_at: tenant.created_at,
+            last_used_at: None,
         };
         let made = self.store.tenant(&tenant.id).create_tenant(&tenant, &record).await?;
         if made { Ok(tenant) } else { Err(ManageError::Exists) }

@@ -67,6 +67,11 @@ impl ApiKey {
         Self { tenant, id: ApiKeyId::new(id), secret: Secret::new(secret.to_string()) }
     }
 
+    /// Another secret for the key of that id.
+    pub fn of(tenant: TenantId, id: ApiKeyId, secret: Bits130) -> Self {
+        Self { tenant, id, secret: Secret::new(secret.to_string()) }
+    }
+
     /// The part that proves possession, for hashing.
     pub fn secret_bytes(&self) -> &[u8] {
         self.secret.expose().as_bytes()

@@ -25,6 +25,9 @@ pub const POLL_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
 /// `last_polled_at` is written at most this often.
 pub const LAST_POLLED_STEP: Duration = Duration::from_mins(1);
 
+/// `last_used_at` of a key is written at most this often.
+pub const LAST_USED_STEP: Duration = Duration::from_mins(1);
+
 /// How long a stored question may stay unplanned before the sweep plans it.
 pub const PLAN_BACKSTOP: Duration = Duration::from_secs(15);
 /// A poll answers within this, whatever the store does; past it the answer is `pending`.

@@ -225,6 +225,25 @@ impl Cursor {
     }
 }
 
+/// A code that confirms one thing, for a while.
+pub struct Confirmation;
+
+impl Confirmation {
+    const LABEL: &'static str = "countersign confirmation";
+
+    /// A code for `what`, good until `until`.
+    pub fn seal(what: &str, until: Timestamp, ring: &KeyRing) -> String {
+        ring.seal(&format!("{} {what}", Self::LABEL), &until.millis().to_be_bytes())
+    }
+
+    /// Whether `code` is one for `what` that is good at `now`.
+    pub fn is_good(what: &str, code: &str, ring: &KeyRing, now: Timestamp) -> bool {
+        let until = ring.open(&format!("{} {what}", Self::LABEL), code);
+        let until = until.and_then(|payload| payload.try_into().ok()).map(i64::from_be_bytes);
+        until.is_some_and(|until| now < Timestamp::from_millis(until))
+    }
+}
+
 fn put_text(payload: &mut Vec<u8>, text: &str) {
     debug_assert!(text.len() <= 255, "sealed texts are short by their types");
     payload.push(u8::try_from(text.len()).unwrap_or(u8::MAX));
@@ -255,6 +274,15 @@ mod tests {
 
     fn ring() -> KeyRing {
         KeyRing::new(key("k1", 1), vec![])
+    }
+
+    #[test]
+    fn a_code_confirms_one_thing_for_a_while() {
+        let code = Confirmation::seal("delete acme", Timestamp::from_millis(10), &ring());
+        let is_good = |what, at| Confirmation::is_good(what, &code, &ring(), Timestamp::from_millis(at));
+        assert!(is_good("delete acme", 9));
+        assert!(!is_good("delete acme", 10) && !is_good("delete acme-2", 9));
+        assert!(!Confirmation::is_good("delete acme", "x", &ring(), Timestamp::from_millis(9)));
     }
 
     fn handle(tenant: &str) -> PollHandle {

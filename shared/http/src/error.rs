@@ -3,6 +3,7 @@
 //! An [`ApiError`] has a face, which a person or a model reads, and a diary, which never leaves. Which of the two
 //! error shapes it is told in depends on the route family alone and is decided in one place, [`ApiError::render`].
 
+mod managing;
 mod signed;
 
 use axum::Json;
@@ -256,6 +257,7 @@ impl From<CreateError> for ApiError {
                 Self::new(unprocessable, "unknown_session", "Unknown session", detail)
                     .with(|face| face.violations = vec![violation])
             }
+            CreateError::BeyondKey => Self::beyond_key(),
             CreateError::Reused => key_reused(),
             CreateError::TenantSuspended => {
                 let detail =

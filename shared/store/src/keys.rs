@@ -89,6 +89,16 @@ impl Keys {
         self.key(&format!("K#{id}"), "KEY")
     }
 
+    /// The entry of an API key in the tenant's list.
+    pub fn api_key_entry(&self, id: ApiKeyId) -> Key {
+        self.key("KEYS", id.to_string())
+    }
+
+    /// The partition that lists the API keys.
+    pub fn api_key_list(&self) -> String {
+        format!("T#{}#KEYS", self.tenant)
+    }
+
     /// An approver.
     pub fn approver(&self, id: ApproverId) -> Key {
         self.key("APPROVERS", id.to_string())
@@ -139,6 +149,11 @@ impl Keys {
     pub fn list_place(at: Timestamp, id: ElicitationId) -> String {
         format!("{}#{id}", instant(at))
     }
+}
+
+/// The entry of a tenant in the list of tenants.
+pub fn tenant_entry(tenant: &TenantId) -> Key {
+    Key { pk: TENANTS.into(), sk: tenant.to_string() }
 }
 
 /// The shard of a question.

@@ -4,6 +4,7 @@
 //! place that spells a key, `rows` the only one that spells an attribute. [`DynamoStore`] implements the ports of
 //! `countersign-app` on top, one file per access pattern.
 
+mod api_keys;
 mod attempts;
 mod create;
 mod due;
@@ -13,6 +14,7 @@ mod idempotency;
 pub mod keys;
 mod lists;
 mod port;
+mod purge;
 mod reads;
 mod rows;
 pub mod schema;

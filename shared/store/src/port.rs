@@ -2,16 +2,18 @@
 
 use async_trait::async_trait;
 use countersign_app::endpoints::{Endpoint, EndpointOutcome};
+use countersign_app::keys::{KeyOutcome, KeyRecord};
 use countersign_app::ports::{StoreError, TenantStore};
 use countersign_app::records::{
-    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, Idempotency, KeyRecord, NewElicitation, Planned,
-    Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
+    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, Idempotency, NewElicitation, Planned, Purged, Rows,
+    SessionOutcome, Settled, Settlement, Tenant, Wanted,
 };
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::{ActorKind, EndpointId};
 use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, Reference, RequestId, SessionId};
 use countersign_core::retry::Budget;
+use countersign_core::seal::KeyedHash;
 use countersign_core::session::{Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
@@ -157,6 +159,42 @@ impl TenantStore for TenantRows {
 
     async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError> {
         self.read_key_row(id).await
+    }
+
+    async fn set_suspended(&self, suspended: bool) -> Result<(), StoreError> {
+        self.write_suspended(suspended).await
+    }
+
+    async fn begin_deletion(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.mark_deleted(now).await
+    }
+
+    async fn purge_page(&self) -> Result<Purged, StoreError> {
+        self.remove_page().await
+    }
+
+    async fn create_key(
+        &self,
+        key: &KeyRecord,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<KeyOutcome, StoreError> {
+        self.put_key(key, idempotency).await
+    }
+
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.list_keys().await
+    }
+
+    async fn rotate_key(&self, key: &KeyRecord, before: &KeyedHash) -> Result<bool, StoreError> {
+        self.put_hashes(key, before).await
+    }
+
+    async fn remove_key(&self, id: ApiKeyId) -> Result<(), StoreError> {
+        self.delete_key(id).await
+    }
+
+    async fn note_key_use(&self, id: ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
+        self.touch_key(id, now).await
     }
 
     async fn approver_by(&self, kind: ActorKind, id: &str) -> Result<Option<Approver>, StoreError> {

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use countersign_app::keys::KeyRecord;
 use countersign_app::ports::StoreError;
-use countersign_app::records::{KeyRecord, Rows, Wanted};
+use countersign_app::records::{Rows, Wanted};
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ApiKeyId, ElicitationId, Reference, RequestId};

@@ -116,6 +116,10 @@ impl Store for DynamoStore {
         self.all_tenants().await
     }
 
+    async fn deleted_tenants(&self) -> Result<Vec<TenantId>, StoreError> {
+        self.tenants_to_purge().await
+    }
+
     async fn ready(&self) -> Result<(), StoreError> {
         self.probe().await
     }

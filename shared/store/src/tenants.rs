@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
+use countersign_app::keys::KeyRecord;
 use countersign_app::ports::StoreError;
-use countersign_app::records::{Approver, ApproverOutcome, Idempotency, KeyRecord, Route, Tenant};
+use countersign_app::records::{Approver, ApproverOutcome, Idempotency, Route, Tenant};
 use countersign_core::endpoint::ActorKind;
 use countersign_core::id::TenantId;
 
 use crate::idempotency::{Earlier, earlier};
 use crate::keys::TENANTS;
-use crate::rows::{Reader, approver_item, key_item, read_approver, route_value, tenant_item, text};
+use crate::rows::{Reader, approver_item, read_approver, route_value, tenant_item, text};
 use crate::scoped::{DynamoStore, TenantRows, trouble};
 use crate::table::{Query, TableError, Write};
 
@@ -22,7 +23,8 @@ impl TenantRows {
         item.insert("data_key".to_owned(), AttributeValue::B(Blob::new(data_key)));
         let listed =
             HashMap::from([("PK".to_owned(), text(TENANTS)), ("SK".to_owned(), text(tenant.id.as_str()))]);
-        let writes = [Write::put(item).when_new(), Write::put(key_item(&self.keys, key)), Write::put(listed)];
+        let mut writes = vec![Write::put(item).when_new(), Write::put(listed)];
+        writes.extend(self.key_writes(key));
         let table = &self.store.table;
         match self.store.retrying(self.store.budget(), || table.transact(&writes)).await {
             Ok(()) => Ok(true),

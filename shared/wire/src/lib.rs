@@ -10,6 +10,7 @@ pub mod fallback;
 pub mod fields;
 pub mod hint;
 pub mod issuer;
+pub mod key;
 pub mod limits;
 pub mod manage;
 pub mod native;

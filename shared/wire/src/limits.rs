@@ -62,3 +62,9 @@ pub const ACTOR_ID_CHARS: usize = 255;
 pub const TARGET_NAME_CHARS: usize = 60;
 /// `overlap_seconds` of a rotation: at once to a week.
 pub const ROTATION_OVERLAP_SECONDS: RangeInclusive<u64> = 0..=604_800;
+/// Characters of a key's name.
+pub const KEY_NAME_CHARS: usize = 120;
+/// Tool servers that one key may be bound to.
+pub const SERVERS: usize = 50;
+/// Namespaces that one key may be bound to.
+pub const NAMESPACES: usize = 50;

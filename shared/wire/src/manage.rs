@@ -49,21 +49,79 @@ impl TenantCreated {
     }
 }
 
-/// All tenants.
-#[derive(Serialize)]
-pub struct TenantPage {
-    tenants: Vec<TenantEntry>,
+/// What a tenant is, for its view.
+#[derive(Debug, Clone, Copy)]
+pub struct TenantFacts<'a> {
+    /// Its id.
+    pub id: &'a TenantId,
+    /// Its name, for people.
+    pub name: &'a str,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// It may not ask.
+    pub suspended: bool,
+    /// It is being deleted.
+    pub deleting: bool,
 }
 
-#[derive(Serialize)]
-struct TenantEntry {
+/// A tenant.
+#[derive(Debug, Clone, Serialize)]
+pub struct TenantView {
     id: String,
+    name: String,
+    status: &'static str,
+    created_at: String,
+}
+
+impl TenantView {
+    /// The answer.
+    pub fn of(facts: &TenantFacts<'_>) -> Self {
+        let status = match (facts.deleting, facts.suspended) {
+            (true, _) => "deleting",
+            (false, true) => "suspended",
+            (false, false) => "active",
+        };
+        Self {
+            id: facts.id.to_string(),
+            name: facts.name.to_owned(),
+            status,
+            created_at: facts.created_at.to_string(),
+        }
+    }
+}
+
+/// All tenants.
+#[derive(Debug, Clone, Serialize)]
+pub struct TenantPage {
+    tenants: Vec<TenantView>,
 }
 
 impl TenantPage {
     /// The answer.
-    pub fn of(ids: &[TenantId]) -> Self {
-        Self { tenants: ids.iter().map(|id| TenantEntry { id: id.to_string() }).collect() }
+    pub const fn of(tenants: Vec<TenantView>) -> Self {
+        Self { tenants }
+    }
+}
+
+/// How far the deletion of a tenant is.
+#[derive(Debug, Clone, Serialize)]
+pub struct TenantDeletion {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirm: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirm_until: Option<String>,
+}
+
+impl TenantDeletion {
+    /// Nothing is deleted yet: `code`, sent back in time, does it.
+    pub fn to_confirm(code: String, until: Timestamp) -> Self {
+        Self { status: "to_confirm", confirm: Some(code), confirm_until: Some(until.to_string()) }
+    }
+
+    /// It has begun.
+    pub const fn begun() -> Self {
+        Self { status: "deleting", confirm: None, confirm_until: None }
     }
 }
 

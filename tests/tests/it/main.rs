@@ -21,6 +21,8 @@ mod inbound;
 #[cfg(test)]
 mod jostling;
 #[cfg(test)]
+mod keys;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod model;

@@ -5,6 +5,7 @@ mod elicitations;
 mod endpoints;
 mod fallback;
 mod health;
+mod keys;
 mod page;
 mod query;
 mod sessions;
@@ -101,6 +102,15 @@ const MANAGE: &[Route] = &[
     route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/rotate", || post(endpoints::rotate)),
     route(Function::Manage, "GET", "/v1/tenants", || get(tenants::list)),
     route(Function::Manage, "POST", "/v1/tenants", || post(tenants::create)),
+    route(Function::Manage, "GET", "/v1/tenants/{tenant}", || get(tenants::read)),
+    route(Function::Manage, "DELETE", "/v1/tenants/{tenant}", || delete(tenants::delete)),
+    route(Function::Manage, "POST", "/v1/tenants/{tenant}/suspend", || post(tenants::suspend)),
+    route(Function::Manage, "POST", "/v1/tenants/{tenant}/resume", || post(tenants::resume)),
+    route(Function::Manage, "GET", "/v1/keys", || get(keys::list)),
+    route(Function::Manage, "POST", "/v1/keys", || post(keys::create)),
+    route(Function::Manage, "GET", "/v1/keys/{key}", || get(keys::read)),
+    route(Function::Manage, "DELETE", "/v1/keys/{key}", || delete(keys::revoke)),
+    route(Function::Manage, "POST", "/v1/keys/{key}/rotate", || post(keys::rotate)),
 ];
 const PAGES: &[Route] = &[route(Function::Pages, "GET", "/d/{tenant}/{reference}", || get(page::question))];
 

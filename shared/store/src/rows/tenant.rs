@@ -1,11 +1,9 @@
-//! Tenants, keys and approvers.
+//! Tenants and approvers.
 
-use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
-use countersign_app::records::{Approver, KeyRecord, Route, Tenant};
-use countersign_core::id::{Principal, TenantId};
-use countersign_core::seal::KeyedHash;
+use countersign_app::records::{Approver, Route, Tenant};
+use countersign_core::id::TenantId;
 
 use super::attributes::{Builder, Reader, number, text, time, words};
 use crate::keys::Keys;
@@ -19,6 +17,7 @@ pub(crate) fn tenant_item(keys: &Keys, tenant: &Tenant) -> Item {
         .set("name", text(&*tenant.name))
         .set("created_at", time(tenant.created_at))
         .set("suspended", AttributeValue::Bool(tenant.suspended))
+        .set("deleting", AttributeValue::Bool(tenant.deleting))
         .set("self_approval", AttributeValue::Bool(tenant.self_approval))
         .maybe("default_ttl_ms", tenant.default_ttl.map(|ttl| number(ttl.as_millis())))
         .set("max_open", number(tenant.max_open))
@@ -47,37 +46,11 @@ pub(crate) fn read_tenant(item: &Item) -> Result<Tenant, StoreError> {
         name: row.text("name")?.to_owned(),
         created_at: row.time("created_at")?,
         suspended: row.flag("suspended")?,
+        deleting: row.flag("deleting")?,
         self_approval: row.flag("self_approval")?,
         default_ttl: row.maybe_millis("default_ttl_ms")?,
         max_open: row.number("max_open")?,
         routes,
-    })
-}
-
-/// The item of an API key.
-pub(crate) fn key_item(keys: &Keys, key: &KeyRecord) -> Item {
-    Builder::new(&keys.api_key(key.id))
-        .set("id", text(key.id.to_string()))
-        .set("name", text(&*key.name))
-        .set("principal", text(key.principal.as_str()))
-        .set("scopes", words(key.scopes.iter().map(|scope| scope.word())))
-        .set("hash_key_id", text(&*key.hash.key_id))
-        .set("hash", AttributeValue::B(Blob::new(key.hash.mac.clone())))
-        .maybe("expires_at", key.expires_at.map(time))
-        .build()
-}
-
-/// The API key that an item is.
-pub(crate) fn read_key(item: &Item) -> Result<KeyRecord, StoreError> {
-    let row = Reader::new(item, "key");
-    let Some(AttributeValue::B(mac)) = item.get("hash") else { return Err(row.corrupt("hash")) };
-    Ok(KeyRecord {
-        id: row.parsed("id")?,
-        name: row.text("name")?.to_owned(),
-        principal: Principal::stored(row.text("principal")?),
-        scopes: row.words("scopes")?,
-        hash: KeyedHash { key_id: row.text("hash_key_id")?.to_owned(), mac: mac.clone().into_inner() },
-        expires_at: row.maybe_time("expires_at")?,
     })
 }
 

@@ -31,7 +31,9 @@ impl Case {
     /// Does one step, in a process that may die in it.
     pub(super) async fn step(&mut self, step: &Step, death: Death) -> Result<(), TestCaseError> {
         match step {
-            Step::Ask { slot, body, wait_s, stale } => self.ask(*slot, *body, *wait_s, *stale, death).await,
+            Step::Ask { slot, body, wait_s, stale } => {
+                Box::pin(self.ask(*slot, *body, *wait_s, *stale, death)).await
+            }
             Step::Admit => self.admit().await,
             Step::Poll(slot) => self.poll(self.pick(*slot), death).await,
             Step::View(slot) => self.view(self.pick(*slot), Duration::ZERO, death).await,
