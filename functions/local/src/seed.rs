@@ -9,6 +9,7 @@ use countersign_app::authority::{AuthError, Caller};
 use countersign_app::sessions::{Opened, SessionError, SessionWish};
 use countersign_app::tenants::ManageError;
 use countersign_core::id::TenantId;
+use countersign_core::policy::Policy;
 use countersign_core::session::Session;
 use countersign_wire::fallback::ask_path;
 use countersign_wire::session::Env;
@@ -56,14 +57,15 @@ pub(crate) fn tenant() -> TenantId {
 /// Makes what is missing.
 pub(crate) async fn seed(app: &App, credentials: &mut Credentials) -> Result<Demo, StartError> {
     let key = &credentials.api_key;
+    let policy = Policy::of_one_person();
     // That it exists already is what every later start finds; whether it is ours shows when the key is tried.
-    if let Err(ManageError::Store(error)) = app.create_tenant_with(key.tenant.clone(), true, key).await {
+    if let Err(ManageError::Store(error)) = app.create_tenant_with(key.tenant.clone(), policy, key).await {
         return Err(error.into());
     }
     let caller = app.authenticate(key).await?;
     if app.approvers(&caller).await?.is_empty() {
         let (name, email) = APPROVER;
-        app.add_approver(&caller, name.to_owned(), Some(email.to_owned())).await?;
+        app.add_approver_to(caller.tenant(), name.to_owned(), Some(email.to_owned())).await?;
     }
     if let Some(token) = credentials.ask_token()
         && let Some(session) = session_of(app, token).await?

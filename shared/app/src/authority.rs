@@ -13,7 +13,7 @@ use countersign_core::state::Method;
 
 use crate::App;
 use crate::ports::StoreError;
-use crate::records::{KeyRecord, Rows, Tenant, Wanted};
+use crate::records::{Approver, KeyRecord, Rows, Tenant, Wanted};
 
 /// Label of the keyed hash that is stored in place of an API key's secret.
 pub const KEY_HASH_LABEL: &str = "countersign api key";
@@ -30,6 +30,19 @@ pub enum AuthError {
     /// The credential could not be looked up.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// How a person has proven to be an approver.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// The authority that vouches for them, and whom it calls them.
+    pub principal: Principal,
+    /// What they may do.
+    pub scopes: Vec<Scope>,
+    /// How sure we are of them.
+    pub assurance: Assurance,
+    /// How their decisions reach us.
+    pub method: Method,
 }
 
 /// A verified caller of the native API.
@@ -54,6 +67,19 @@ impl Caller {
             approver: None,
             assurance: Assurance::Tap,
             method: Method::Api,
+        }
+    }
+
+    /// The caller that `approver` of `tenant` is: for whoever has just checked their proof.
+    pub fn proven(tenant: TenantId, approver: &Approver, proof: Proof) -> Self {
+        Self {
+            tenant,
+            principal: proof.principal,
+            name: approver.name.clone(),
+            scopes: proof.scopes,
+            approver: Some(approver.id),
+            assurance: proof.assurance,
+            method: proof.method,
         }
     }
 
@@ -168,6 +194,8 @@ pub enum Target {
 pub struct Deciding {
     pub(crate) caller: Caller,
     pub(crate) tenant: Tenant,
+    /// The approver that the caller is, as their row was read.
+    pub(crate) approver: Option<Approver>,
     pub(crate) question: Option<(Elicitation, Content)>,
 }
 
@@ -228,36 +256,52 @@ impl App {
     /// # Errors
     /// As [`App::authenticate`], and [`AuthError::Forbidden`] without the scope.
     pub async fn admit_decider(&self, key: &ApiKey, target: &Target) -> Result<Deciding, AuthError> {
-        let store = self.store.tenant(&key.tenant);
-        let of_key = |elicitation| Wanted {
-            tenant: true,
-            key: Some(key.id),
-            elicitation,
-            content: true,
-            ..Wanted::default()
-        };
-        let rows = match target {
-            Target::Id(id) => store.read(&of_key(Some(*id))).await?,
-            Target::Nothing => store.read(&of_key(None)).await?,
+        let rows =
+            self.rows_of(&key.tenant, Wanted { key: Some(key.id), ..Wanted::default() }, target).await?;
+        let caller = self.verified(key, rows.key)?;
+        caller.require(Scope::Decide)?;
+        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        Ok(Deciding { caller, tenant, approver: None, question: rows.elicitation.zip(rows.content) })
+    }
+
+    /// The same for a caller who is verified already, such as an approver: their row is read with the question.
+    ///
+    /// # Errors
+    /// [`AuthError::Forbidden`] without the scope `decide`.
+    pub async fn admit_verified(&self, caller: Caller, target: &Target) -> Result<Deciding, AuthError> {
+        caller.require(Scope::Decide)?;
+        let wanted = Wanted { approver: caller.approver(), ..Wanted::default() };
+        let rows = self.rows_of(caller.tenant(), wanted, target).await?;
+        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
+        let question = rows.elicitation.zip(rows.content);
+        Ok(Deciding { caller, tenant, approver: rows.approver, question })
+    }
+
+    /// The tenant, the rows of the caller, and the question, in one or two reads.
+    async fn rows_of(
+        &self,
+        tenant: &TenantId,
+        of_caller: Wanted,
+        target: &Target,
+    ) -> Result<Rows, StoreError> {
+        let store = self.store.tenant(tenant);
+        let wanted = Wanted { tenant: true, content: true, ..of_caller };
+        match target {
+            Target::Id(id) => store.read(&Wanted { elicitation: Some(*id), ..wanted }).await,
+            Target::Nothing => store.read(&wanted).await,
             Target::Reference(reference) => {
-                let wanted = of_key(None);
                 let (rows, id) = futures_util::try_join!(store.read(&wanted), store.by_reference(reference))?;
-                self.with_only(&key.tenant, rows, id.as_slice()).await?
+                self.with_only(tenant, rows, id.as_slice()).await
             }
             Target::Request(request_id) => {
-                let wanted = of_key(None);
                 let (rows, mut ids) =
                     futures_util::try_join!(store.read(&wanted), store.by_request_id(request_id))?;
                 if let (true, Ok(reference)) = (ids.is_empty(), request_id.as_str().parse()) {
                     ids.extend(store.by_reference(&reference).await?); // what a person reads in the mail
                 }
-                self.with_only(&key.tenant, rows, &ids).await?
+                self.with_only(tenant, rows, &ids).await
             }
-        };
-        let caller = self.verified(key, rows.key)?;
-        caller.require(Scope::Decide)?;
-        let tenant = rows.tenant.ok_or(AuthError::Unauthenticated)?;
-        Ok(Deciding { caller, tenant, question: rows.elicitation.zip(rows.content) })
+        }
     }
 
     /// `rows` with the question that a request-id names, if it names one alone.

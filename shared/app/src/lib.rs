@@ -3,11 +3,14 @@
 //! One file per use-case, one error enum per use-case. Nothing here names a vendor, a table or a protocol:
 //! the store, the clock, randomness and the channels come in through [`ports`].
 
+pub mod approvers;
+pub mod audience;
 pub mod authority;
 pub mod create;
 pub mod idempotency;
 pub mod list;
 pub mod notify;
+pub mod policies;
 pub mod poll;
 pub mod ports;
 pub mod records;

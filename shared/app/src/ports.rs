@@ -15,8 +15,9 @@ use countersign_core::session::{LostElicitation, Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
 use crate::records::{
-    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, Idempotency, KeyRecord, NewElicitation,
-    Planned, Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
+    Approver, ApproverChange, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, ExternalKind, Idempotency,
+    KeyRecord, NewElicitation, Planned, PolicyVersion, Rows, SessionOutcome, Settled, Settlement, Tenant,
+    Wanted,
 };
 
 /// What time it is, and waiting.
@@ -227,6 +228,9 @@ pub trait TenantStore: Send + Sync {
     /// Clears the lost notice and the block marker's `overdue` entries.
     async fn resume(&self, session: SessionId, overdue: &[ElicitationId]) -> Result<(), StoreError>;
 
+    /// Forgets what people have said no to in a session.
+    async fn unmute(&self, session: SessionId) -> Result<(), StoreError>;
+
     /// The tenant's approvers.
     async fn approvers(&self) -> Result<Vec<Approver>, StoreError>;
 
@@ -239,6 +243,29 @@ pub trait TenantStore: Send + Sync {
         approver: &Approver,
         idempotency: Option<&Idempotency>,
     ) -> Result<ApproverOutcome, StoreError>;
+
+    /// Stores an approver in the place of `before`, which is as it was read.
+    async fn replace_approver(
+        &self,
+        before: &Approver,
+        after: &Approver,
+    ) -> Result<ApproverChange, StoreError>;
+
+    /// Removes an approver, who is as they were read, with all that they can be found by.
+    async fn remove_approver(&self, approver: &Approver) -> Result<ApproverChange, StoreError>;
+
+    /// The approver who is `id` elsewhere; `None` if there is none, or more than one.
+    async fn approver_by_external(
+        &self,
+        kind: ExternalKind,
+        id: &str,
+    ) -> Result<Option<Approver>, StoreError>;
+
+    /// Stores the next version of the policy; `false` if the one before it is not in force any more.
+    async fn put_policy(&self, next: &PolicyVersion) -> Result<bool, StoreError>;
+
+    /// One version of the policy.
+    async fn policy(&self, version: u64) -> Result<Option<PolicyVersion>, StoreError>;
 
     /// Stores who is told; `false` if somebody planned it before, or it has ended.
     async fn plan(&self, elicitation: &Elicitation, planned: &Planned) -> Result<bool, StoreError>;

@@ -43,8 +43,23 @@ pub const RETENTION_DEFAULT: Duration = Duration::from_hours(30 * 24);
 pub const ASK_TOKEN_TTL_DEFAULT: Duration = Duration::from_hours(30 * 24);
 /// How long an Idempotency-Key of something else than a question is remembered: a day, and an hour of grace.
 pub const IDEMPOTENCY_MEMORY: Duration = Duration::from_hours(25);
-/// Open questions in one session.
+/// Open questions in one session, where the policy names no other number.
 pub const MAX_OPEN_PER_SESSION: usize = 5;
+/// The most that a policy may allow: they lie in one row.
+pub const MAX_OPEN_PER_SESSION_MAX: usize = 50;
+/// How long an accept can be claimed, where the policy names no other span.
+pub const CLAIM_WINDOW_DEFAULT: Duration = Duration::from_hours(1);
+/// What was declined once, twice, three times and more is not asked again in its session for this long.
+pub const COOL_DOWN: [Duration; 3] =
+    [Duration::from_mins(1), Duration::from_mins(5), Duration::from_mins(30)];
+/// Declines without an accept between them that mute a session.
+pub const DECLINES_TO_MUTE: u32 = 3;
+/// How long a session is muted.
+pub const MUTE: Duration = Duration::from_mins(30);
+/// How long a declined content is counted after its last decline.
+pub const DECLINE_MEMORY: Duration = Duration::from_hours(24);
+/// Declined contents that a session keeps in mind.
+pub const DECLINES_KEPT: usize = 32;
 /// Ask tokens of one session that are kept beside each other.
 pub const MAX_TOKENS_PER_SESSION: usize = 20;
 

@@ -3,6 +3,7 @@
 //! All but three start with `T#<tenant>#`, so that a role can be held to one tenant (`dynamodb:LeadingKeys`): the
 //! `due` index, which only the sweep reads, and the list of tenants, which only the operator reads.
 
+use countersign_app::records::ExternalKind;
 use countersign_core::delivery::DeliveryKey;
 use countersign_core::id::{ApiKeyId, ApproverId, ElicitationId, Reference, RequestId, SessionId, TenantId};
 use countersign_core::json::Sha256;
@@ -91,6 +92,30 @@ impl Keys {
     /// An approver.
     pub fn approver(&self, id: ApproverId) -> Key {
         self.key("APPROVERS", id.to_string())
+    }
+
+    /// What an approver is found by. Ids are people's own: their hash says nothing. The sort key of an id that
+    /// several may share is the approver's.
+    pub fn external(&self, kind: ExternalKind, id: &str, approver: ApproverId) -> Key {
+        let sk = match kind {
+            ExternalKind::Mail => approver.to_string(),
+            ExternalKind::Slack | ExternalKind::Telegram | ExternalKind::Sub => "XID".to_owned(),
+        };
+        Key { pk: self.external_partition(kind, id), sk }
+    }
+
+    /// The partition of the approvers that an external id finds. The case of a mail address tells nobody apart.
+    pub fn external_partition(&self, kind: ExternalKind, id: &str) -> String {
+        let id = match kind {
+            ExternalKind::Mail => id.to_lowercase(),
+            ExternalKind::Slack | ExternalKind::Telegram | ExternalKind::Sub => id.to_owned(),
+        };
+        format!("T#{}#XID#{}#{}", self.tenant, kind.word(), Sha256::of(id.as_bytes()).hex())
+    }
+
+    /// A version of the policy.
+    pub fn policy(&self, version: u64) -> Key {
+        self.key("POLICY", format!("{version:010}"))
     }
 
     /// An Idempotency-Key of something else than a question.
@@ -207,6 +232,8 @@ mod tests {
             keys().tenant_row().pk,
             keys().api_key(ApiKeyId::new(Bits130::from_bytes([1; 17]))).pk,
             keys().approver(approver).pk,
+            keys().external(ExternalKind::Sub, "u1", approver).pk,
+            keys().policy(1).pk,
             keys().idempotency(Sha256::of(b"")).pk,
             keys().audit(Timestamp::from_millis(0), elicitation()).pk,
             keys().pending_list(3),

@@ -4,6 +4,7 @@
 //! place that spells a key, `rows` the only one that spells an attribute. [`DynamoStore`] implements the ports of
 //! `countersign-app` on top, one file per access pattern.
 
+mod approvers;
 mod attempts;
 mod create;
 mod due;
@@ -11,6 +12,7 @@ pub mod dynamo;
 mod idempotency;
 pub mod keys;
 mod lists;
+mod policies;
 mod port;
 mod reads;
 mod rows;

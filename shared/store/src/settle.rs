@@ -8,7 +8,7 @@ use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, SessionId};
 use countersign_core::json::Sha256;
 use countersign_core::retry::Budget;
-use countersign_core::state::{Decision, ExpiryCause};
+use countersign_core::state::{Decision, ExpiryCause, Verdict};
 use countersign_core::time::Timestamp;
 
 use crate::rows::{
@@ -16,6 +16,7 @@ use crate::rows::{
     number, read_elicitation, text, time,
 };
 use crate::scoped::{TenantRows, trouble};
+use crate::sessions::forget_content;
 use crate::table::{Failed, Item, TableError, Write};
 
 const SESSION_AT: usize = 1;
@@ -29,10 +30,12 @@ impl TenantRows {
     ) -> Result<Settled, StoreError> {
         let session = self.session_write(elicitation, settlement);
         let has_session = session.is_some();
-        let with_session: Vec<_> =
-            session.into_iter().chain(self.audit_write(elicitation, settlement)).collect();
+        let beside = self.beside_writes(elicitation, settlement);
+        let with_session: Vec<_> = session.into_iter().chain(beside.iter().cloned()).collect();
         match self.try_settle(elicitation.id, settlement, &with_session, budget).await? {
-            Attempt::Failed(reasons) if unmet(&reasons, 0).is_none() && has_session => {
+            Attempt::Failed(reasons)
+                if unmet(&reasons, 0).is_none() && has_session && unmet(&reasons, SESSION_AT).is_some() =>
+            {
                 self.settle_past_session(elicitation, settlement, &reasons, budget).await
             }
             attempt => attempt.settled(),
@@ -51,8 +54,39 @@ impl TenantRows {
         if !is_gone {
             return Ok(Settled::SessionMoved);
         }
-        let audit: Vec<_> = self.audit_write(elicitation, settlement).into_iter().collect();
-        self.try_settle(elicitation.id, settlement, &audit, budget).await?.settled()
+        let beside = self.beside_writes(elicitation, settlement);
+        self.try_settle(elicitation.id, settlement, &beside, budget).await?.settled()
+    }
+
+    /// What is written besides question and session: the audit row, and that the approver may still answer.
+    fn beside_writes(&self, elicitation: &Elicitation, settlement: &Settlement) -> Vec<Write> {
+        let audit = self.audit_write(elicitation, settlement);
+        audit.into_iter().chain(self.standing_check(elicitation, settlement)).collect()
+    }
+
+    /// The approver who decides is still there, and still of those who may: looked at inside the write, so that who was
+    /// removed while the page was open decides nothing. Last of all writes, which [`Attempt::settled`] relies on.
+    fn standing_check(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
+        let Settlement::Decided(decision) = settlement else { return None };
+        let approver = decision.by.approver?;
+        let mut condition = "attribute_exists(#PK)".to_owned();
+        let mut values = Vec::new();
+        for groups in elicitation.audience.groups_needed_of(approver) {
+            let one_of: Vec<_> = groups
+                .iter()
+                .map(|group| {
+                    values.push(text(group.as_str()));
+                    format!("contains(#groups, :g{})", values.len())
+                })
+                .collect();
+            // A list that names neither the approver nor a group admits nobody.
+            let one_of =
+                if one_of.is_empty() { "attribute_not_exists(#PK)".into() } else { one_of.join(" OR ") };
+            condition = format!("{condition} AND ({one_of})");
+        }
+        let check = Write::check(self.keys.approver(approver), condition);
+        let values = values.into_iter().enumerate();
+        Some(values.fold(check, |check, (index, group)| check.value(&format!(":g{}", index + 1), group)))
     }
 
     /// `beside` is what is written in the same transaction.
@@ -109,7 +143,7 @@ impl TenantRows {
     fn session_write(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
         let session = elicitation.session?;
         match settlement {
-            Settlement::Decided(_) => Some(self.unblock(session, elicitation.id, ", #lost")),
+            Settlement::Decided(decision) => Some(self.unblock_decided(session, elicitation, decision)),
             Settlement::Withdrawn { .. } => Some(self.unblock(session, elicitation.id, "")),
             Settlement::Expired { session: loss, .. } => {
                 loss.as_ref().map(|loss| self.lose(session, elicitation.id, loss))
@@ -122,6 +156,31 @@ impl TenantRows {
         Write::update(self.keys.session(session), update)
             .value(":one", number(1))
             .when("attribute_exists(#PK)")
+    }
+
+    /// A decline is counted, for its content and for the session; an accept ends the count.
+    fn unblock_decided(&self, session: SessionId, question: &Elicitation, decision: &Decision) -> Write {
+        let (id, hex) = (question.id, question.shown_sha256.hex());
+        let update = match decision.verdict {
+            Verdict::Cancel => return self.unblock(session, id, ", #lost"),
+            Verdict::Accept(_) => format!(
+                "SET #declines = :none REMOVE #open.#{id}, #lost, #last_declined_at{} ADD #revision :one",
+                forget_content(question.shown_sha256)
+            ),
+            Verdict::Decline => format!(
+                "SET #declined.#{hex} = if_not_exists(#declined.#{hex}, :none) + :one, \
+                 #declined_at.#{hex} = :at, #last_declined_at = :at \
+                 REMOVE #open.#{id}, #lost ADD #revision :one, #declines :one"
+            ),
+        };
+        let write = Write::update(self.keys.session(session), update)
+            .value(":none", number(0))
+            .value(":one", number(1))
+            .when("attribute_exists(#PK)");
+        match decision.verdict {
+            Verdict::Decline => write.value(":at", time(decision.at)),
+            Verdict::Accept(_) | Verdict::Cancel => write,
+        }
     }
 
     fn lose(&self, session: SessionId, id: ElicitationId, loss: &SessionLoss) -> Write {
@@ -158,6 +217,7 @@ impl TenantRows {
         ]);
         if let Settlement::Decided(decision) = settlement {
             item.insert("method".to_owned(), text(decision.by.method.word()));
+            item.insert("policy_version".to_owned(), number(elicitation.policy_version));
             let hash = decision.verdict.answer().map(|answer| Sha256::of_json(&answer.clone().into()));
             item.extend(hash.map(|hash| ("content_sha256".to_owned(), text(hash.hex()))));
         }
@@ -222,6 +282,7 @@ impl Attempt {
             Self::Failed(reasons) => match unmet(&reasons, 0) {
                 Some(failed) if failed.item.is_empty() => Ok(Settled::Missing),
                 Some(failed) => Ok(Settled::Lost { current: Box::new(read_elicitation(&failed.item)?) }),
+                None if reasons.last().is_some_and(Option::is_some) => Ok(Settled::NotEligible),
                 None => Ok(Settled::SessionMoved),
             },
         }

@@ -4,6 +4,7 @@ mod attributes;
 mod content;
 mod delivery;
 mod elicitation;
+mod policy;
 mod session;
 mod tenant;
 
@@ -12,6 +13,7 @@ pub(crate) use content::{read_content, write_content};
 pub(crate) use delivery::{delivery_item, read_delivery_row};
 pub(crate) use elicitation::{STATUS_DECIDED, STATUS_EXPIRED, STATUS_PENDING, STATUS_WITHDRAWN};
 pub(crate) use elicitation::{answer_text, decider_map, elicitation_item, read_elicitation};
+pub(crate) use policy::{policy_item, policy_text, read_policy};
 pub(crate) use session::{lost_map, read_session, session_item, token_map};
 pub(crate) use tenant::{
     approver_item, key_item, read_approver, read_key, read_tenant, route_value, tenant_item,
