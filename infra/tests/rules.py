@@ -7,11 +7,15 @@ import policy  # noqa: E402
 from policy import ALLOWED, DENIED, FUNCTIONS  # noqa: E402
 
 DECISION = ("verdict", "content", "decided_by", "decided_at", "reason")
-BULK = ("DeleteItem", "BatchWriteItem", "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
+BULK = ("BatchWriteItem", "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
 # DESIGN.md section 4: no other function may ever write a decision.
 MAY_EVER_DECIDE = {"respond", "pages", "manage"}
 # What the code does today: pages have no sign-in yet, and manage only withdraws.
 DECIDES = {"respond"}
+
+# Who may delete anything at all; and what nobody may delete: what people were asked and did, and the policies it was under.
+DELETES = {"manage"}
+RECORDS = ("T#demo#E#el_1", "T#demo#S#se_1", "T#demo#A#2026-01-01#3", "T#demo#REF#K7Q-4MD", "T#demo#RID#abc", "T#demo#POLICY")
 
 TABLE = f"arn:aws:dynamodb:{policy.REGION}:{policy.ACCOUNT}:table/Table"
 QUEUE = f"arn:aws:sqs:{policy.REGION}:{policy.ACCOUNT}:SweepFailures"
@@ -31,16 +35,21 @@ def grants(function):
     read = {(f"dynamodb:{one}", TABLE, None) for one in ("GetItem", "BatchGetItem", "Query")}
     put, update = ("dynamodb:PutItem", TABLE), ("dynamodb:UpdateItem", TABLE)
     question, session, audit = "T#*#E#*", "T#*#S#*", "T#*#A#*"
+    approvers, external = "T#*#APPROVERS", "T#*#XID#*"
     own = {
         "create": {
             *(one for one in read if one[0] != "dynamodb:Query"),
             (*put, (question, "T#*#REF#*", "T#*#RID#*", session, audit)), (*update, (question, session)),
         },
         "poll": {*read, ("dynamodb:Query", f"{TABLE}/index/list", None), (*update, (question,))},
-        "respond": {*read, (*put, (audit,)), (*update, (question, session))},
+        "respond": {
+            *read, (*put, (audit,)), (*update, (question, session)),
+            ("dynamodb:ConditionCheckItem", TABLE, (approvers,)),
+        },
         "manage": {
             *read, (*update, (session, "T#*#TENANT", question)),
-            (*put, (session, "T#*#I#*", "T#*#K#*", "T#*#TENANT", "T#*#APPROVERS", "TENANTS", audit)),
+            (*put, (session, "T#*#I#*", "T#*#K#*", "T#*#TENANT", approvers, external, "T#*#POLICY", "TENANTS", audit)),
+            ("dynamodb:DeleteItem", TABLE, (approvers, external)),
         },
         "pages": {("dynamodb:GetItem", TABLE, ("READY",))},
         "sweep": {
@@ -114,7 +123,7 @@ def key_faults(template):
     """A grant to write names the kinds of rows, and holds nothing where the keys are not known."""
     for function in FUNCTIONS:
         of_role = policy.statements(template, function)
-        for action in ("dynamodb:PutItem", "dynamodb:UpdateItem"):
+        for action in ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:ConditionCheckItem"):
             if policy.judge(of_role, action, TABLE, {"dynamodb:Attributes": ["PK"]}) == ALLOWED:
                 yield f"{function}: {action} without known keys"
             for key in ("T#demo#NEW#1", "TENANTS") if function != "manage" else ("T#demo#NEW#1",):
@@ -151,6 +160,16 @@ def decision_faults(template):
             yield f"{function} may never decide"
 
 
+def delete_faults(template):
+    """No record is deleted, whatever is granted; and nothing at all by whoever deletes nothing."""
+    for function in FUNCTIONS:
+        open_role = [*policy.statements(template, function), {"Effect": "Allow", "Action": ["dynamodb:*"], "Resource": [TABLE]}]
+        keys = RECORDS if function in DELETES else (*RECORDS, "T#demo#APPROVERS", "T#demo#NEW#1")
+        for key in keys:
+            if policy.judge(open_role, "dynamodb:DeleteItem", TABLE, {"dynamodb:LeadingKeys": [key]}) != DENIED:
+                yield f"{function}: may delete {key}"
+
+
 def poll_faults(template):
     """What a poll notes is three attributes, and no others even where they decide nothing."""
     of_role = policy.statements(template, "poll")
@@ -164,5 +183,5 @@ def poll_faults(template):
 def faults(template):
     return [
         *wildcard_faults(template), *role_faults(template), *grant_faults(template), *key_faults(template),
-        *decision_faults(template), *poll_faults(template),
+        *decision_faults(template), *delete_faults(template), *poll_faults(template),
     ]

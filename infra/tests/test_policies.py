@@ -69,7 +69,13 @@ MUTANTS = {
     "a deny that all names must fit": lambda t: swap(deny(t), "Condition", "ForAnyValue:StringEquals", "ForAllValues:StringEquals"),
     "a deny of puts alone": lambda t: deny(t).update(Action=["dynamodb:PutItem"]),
     "a deny of another resource": lambda t: deny(t).update(Resource={"Fn::Sub": "${Table.Arn}/index/due"}),
-    "no bulk deny of respond": lambda t: role(t, "respond").update(ManagedPolicyArns=[]),
+    "no bulk deny of respond": lambda t: role(t, "respond").update(ManagedPolicyArns=[{"Ref": "NoDeletes"}]),
+    "respond may delete": lambda t: role(t, "respond")["ManagedPolicyArns"].remove({"Ref": "NoDeletes"}),
+    "manage may delete questions": lambda t: own(t, "manage").remove(statement(t, "manage", "KeepRecords")),
+    "manage keeps records only where all keys are": lambda t: swap(
+        statement(t, "manage", "KeepRecords"), "Condition", "ForAnyValue:StringLike", "ForAllValues:StringEquals"
+    ),
+    "respond checks any row": lambda t: statement(t, "respond", "Standing").pop("Condition"),
     "respond cannot decide": lambda t: role(t, "respond")["ManagedPolicyArns"].append({"Ref": "NoDecisions"}),
     "an index may be scanned": lambda t: bulk(t).update(Resource=[{"Fn::GetAtt": ["Table", "Arn"]}]),
     "another function is open to all": lambda t: t["Resources"]["ManageByApi"]["Properties"].update(Principal="*"),

@@ -315,7 +315,7 @@ fn block(admission: &Admission, session: &Session, now: Timestamp) -> Block {
         token: admission.token,
         max_open: admission.tenant.policy.policy.max_open_per_session,
         overdue: session.overdue_at(now),
-        declines: session.declines.in_a_row,
+        answers: session.declines.answers,
         restart_declines: session.declines.is_over(now),
         forget: session.declines.forgettable(now),
     }

@@ -33,17 +33,14 @@ impl App {
     /// # Errors
     /// See [`PolicyError`].
     pub async fn policy(&self, caller: &Caller, version: Option<u64>) -> Result<PolicyVersion, PolicyError> {
-        match version {
-            Some(version) => {
-                let found = self.store.tenant(caller.tenant()).policy(version).await?;
-                found.ok_or(PolicyError::Unknown)
-            }
-            None => {
-                let wanted = Wanted { tenant: true, ..Wanted::default() };
-                let rows = self.store.tenant(caller.tenant()).read(&wanted).await?;
-                rows.tenant.map(|tenant| tenant.policy).ok_or(PolicyError::Unknown)
-            }
-        }
+        let store = self.store.tenant(caller.tenant());
+        let found = if let Some(version) = version {
+            store.policy(version).await?
+        } else {
+            let wanted = Wanted { tenant: true, ..Wanted::default() };
+            store.read(&wanted).await?.tenant.map(|tenant| tenant.policy)
+        };
+        found.ok_or(PolicyError::Unknown)
     }
 
     /// Puts `policy` in force, as the next version; what is in force already stays that version. With `seen`, only if

@@ -214,8 +214,8 @@ pub struct Block {
     pub max_open: usize,
     /// Entries whose deadline had passed when the session was read: they do not count.
     pub overdue: Vec<ElicitationId>,
-    /// Declines in a row as they were read: another decline since then must be looked at first.
-    pub declines: u32,
+    /// Accepts and declines that were known when the session was read: one more must be looked at first.
+    pub answers: u64,
     /// A mute has run out: the count begins again.
     pub restart_declines: bool,
     /// Declined contents that need not be remembered any longer.

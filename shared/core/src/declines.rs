@@ -1,7 +1,9 @@
 //! What people have said no to in a session, so that they are not asked again at once (RELIABILITY.md row 11).
 
 use crate::json::Sha256;
-use crate::limits::{COOL_DOWN, DECLINE_MEMORY, DECLINES_KEPT, DECLINES_TO_MUTE, MUTE};
+use crate::limits::{
+    COOL_DOWN, DECLINE_MEMORY, DECLINES_FORGOTTEN_AT_ONCE, DECLINES_KEPT, DECLINES_TO_MUTE, MUTE,
+};
 use crate::time::Timestamp;
 
 /// One content that was declined: what was shown, not who asked under which id.
@@ -30,6 +32,8 @@ pub struct Declines {
     pub in_a_row: u32,
     /// When the last of them was.
     pub last_at: Option<Timestamp>,
+    /// Accepts and declines so far. It only grows: who saw this number knows of all of them.
+    pub answers: u64,
     /// By content, in no order.
     pub contents: Vec<Declined>,
 }
@@ -63,12 +67,13 @@ impl Declines {
         self.mute_end().is_some_and(|until| now >= until)
     }
 
-    /// Contents that need not be remembered any longer: the old ones, and the oldest beyond [`DECLINES_KEPT`].
+    /// Contents that need not be remembered any longer, the oldest first and at most [`DECLINES_FORGOTTEN_AT_ONCE`]: those
+    /// that are old, and those beyond [`DECLINES_KEPT`].
     pub fn forgettable(&self, now: Timestamp) -> Vec<Sha256> {
         let mut newest_first = self.contents.clone();
         newest_first.sort_by_key(|one| std::cmp::Reverse((one.at, one.count)));
         let is_old = |one: &Declined| now.since(one.at) >= DECLINE_MEMORY;
-        let forget = newest_first.iter().enumerate();
+        let forget = newest_first.iter().enumerate().rev().take(DECLINES_FORGOTTEN_AT_ONCE);
         forget.filter(|(at, one)| *at >= DECLINES_KEPT || is_old(one)).map(|(_, one)| one.shown).collect()
     }
 
@@ -94,7 +99,7 @@ mod tests {
 
     fn declined(count: u32) -> Declines {
         let one = Declined { shown: shown("a"), count, at: START };
-        Declines { in_a_row: 1, last_at: Some(START), contents: vec![one] }
+        Declines { in_a_row: 1, last_at: Some(START), answers: 1, contents: vec![one] }
     }
 
     #[track_caller]
@@ -116,7 +121,7 @@ mod tests {
 
     #[test]
     fn three_in_a_row_mute_the_session_for_half_an_hour() {
-        let mut declines = Declines { in_a_row: 2, last_at: Some(START), contents: vec![] };
+        let mut declines = Declines { in_a_row: 2, last_at: Some(START), ..Declines::default() };
         assert_eq!(declines.mutes(shown("x"), at(1)), None);
         declines.in_a_row = 3;
         assert_eq!(declines.mutes(shown("x"), at(1_799)), Some(Mute::Session(at(1_800))));

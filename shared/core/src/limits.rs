@@ -60,6 +60,8 @@ pub const MUTE: Duration = Duration::from_mins(30);
 pub const DECLINE_MEMORY: Duration = Duration::from_hours(24);
 /// Declined contents that a session keeps in mind.
 pub const DECLINES_KEPT: usize = 32;
+/// Declined contents that one write forgets: an expression of the table has at most 4 KB.
+pub const DECLINES_FORGOTTEN_AT_ONCE: usize = 8;
 /// Ask tokens of one session that are kept beside each other.
 pub const MAX_TOKENS_PER_SESSION: usize = 20;
 

@@ -73,12 +73,12 @@ impl TenantRows {
         // A decline since the session was read may have muted it: then the create reads again.
         let condition = format!(
             "attribute_exists(#PK) AND attribute_not_exists(#archived_at) AND size(#open) < :room \
-             AND #declines = :declines{}{counted}",
+             AND #answers = :answers{}{counted}",
             listed.unwrap_or_default()
         );
         let write = Write::update(self.keys.session(block.session), update)
             .when(condition)
-            .value(":declines", number(block.declines))
+            .value(":answers", number(block.answers))
             .value(":deadline", time(new.elicitation.deadlines.expires_at))
             .value(":room", number(block.max_open + block.overdue.len()))
             .value(":one", number(1));

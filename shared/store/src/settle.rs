@@ -164,13 +164,13 @@ impl TenantRows {
         let update = match decision.verdict {
             Verdict::Cancel => return self.unblock(session, id, ", #lost"),
             Verdict::Accept(_) => format!(
-                "SET #declines = :none REMOVE #open.#{id}, #lost, #last_declined_at{} ADD #revision :one",
+                "SET #declines = :none REMOVE #open.#{id}, #lost, #last_declined_at{} ADD #revision :one, #answers :one",
                 forget_content(question.shown_sha256)
             ),
             Verdict::Decline => format!(
                 "SET #declined.#{hex} = if_not_exists(#declined.#{hex}, :none) + :one, \
                  #declined_at.#{hex} = :at, #last_declined_at = :at \
-                 REMOVE #open.#{id}, #lost ADD #revision :one, #declines :one"
+                 REMOVE #open.#{id}, #lost ADD #revision :one, #declines :one, #answers :one"
             ),
         };
         let write = Write::update(self.keys.session(session), update)

@@ -141,7 +141,7 @@ fn sessions() {
     check("session_repeated", &SessionRepeated::of(&session(), Gate::Working, now));
     check("session_view", &SessionView::of(&session(), Some(after(4)), Gate::Working, now));
     let mut muted = session();
-    muted.declines = Declines { in_a_row: 3, last_at: Some(after(8)), contents: vec![] };
+    muted.declines = Declines { in_a_row: 3, last_at: Some(after(8)), ..Declines::default() };
     check("session_view_muted", &SessionView::of(&muted, Some(after(4)), Gate::Working, now));
     let mut archived = session();
     archived.archived_at = Some(after(5));

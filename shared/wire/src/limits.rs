@@ -54,7 +54,7 @@ pub const EXPIRES_IN_SECONDS: RangeInclusive<u64> = 1..=9_007_199_254_740_992;
 pub const AUDIENCE: RangeInclusive<usize> = 1..=50;
 /// Groups of one approver: they lie in the row that every create reads.
 pub const GROUPS: usize = 50;
-/// Characters of an external id; a JWT's `sub` has at most 255 (OpenID Connect Core, section 2).
+/// Characters of an external id; a JWT's `sub` has at most 255 (`OpenID` Connect Core 1.0, section 2).
 pub const EXTERNAL_ID_CHARS: usize = 255;
 /// `retention_days` of a policy: a day to ten years, as for the deployment.
 pub const RETENTION_DAYS: RangeInclusive<u64> = 1..=3_650;

@@ -35,6 +35,7 @@ pub(crate) fn session_item(keys: &Keys, session: &Session) -> Item {
         .maybe("lost", session.lost.as_ref().map(lost_map))
         .set("tokens", AttributeValue::M(tokens.collect()))
         .set("declines", number(declines.in_a_row))
+        .set("answers", number(declines.answers))
         .maybe("last_declined_at", declines.last_at.map(time))
         .set("declined", AttributeValue::M(counts.collect()))
         .set("declined_at", AttributeValue::M(times.collect()))
@@ -104,6 +105,7 @@ fn read_declines(row: &Reader<'_>) -> Result<Declines, StoreError> {
     };
     Ok(Declines {
         in_a_row: row.number("declines")?,
+        answers: row.number("answers")?,
         last_at: row.maybe_time("last_declined_at")?,
         contents: counts.keys().map(declined).collect::<Result<_, StoreError>>()?,
     })

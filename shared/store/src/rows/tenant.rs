@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
 use countersign_app::records::{Approver, ExternalIds, KeyRecord, Route, Tenant};
-use countersign_core::id::{Principal, TenantId};
+use countersign_core::id::{GroupName, Principal, TenantId};
 use countersign_core::seal::KeyedHash;
 
 use super::attributes::{Builder, Reader, number, text, time, words};
@@ -31,7 +31,7 @@ pub(crate) fn tenant_item(keys: &Keys, tenant: &Tenant) -> Item {
 pub(crate) fn route_value(route: &Route) -> AttributeValue {
     let map = Builder::bare()
         .set("channels", words(route.channels.iter().map(|channel| channel.word())))
-        .set("groups", words(route.groups.iter().map(|group| group.as_str())));
+        .set("groups", words(route.groups.iter().map(GroupName::as_str)));
     AttributeValue::M(map.build())
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn approver_item(keys: &Keys, approver: &Approver) -> Item {
         .set("id", text(approver.id.to_string()))
         .set("name", text(&*approver.name))
         .maybe("email", approver.email.as_deref().map(text))
-        .set("groups", words(approver.groups.iter().map(|group| group.as_str())))
+        .set("groups", words(approver.groups.iter().map(GroupName::as_str)))
         .maybe("slack", approver.external_ids.slack.as_deref().map(text))
         .maybe("telegram", approver.external_ids.telegram.as_deref().map(text))
         .maybe("sub", approver.external_ids.sub.as_deref().map(text))
