@@ -7,11 +7,17 @@ import policy  # noqa: E402
 from policy import ALLOWED, DENIED, FUNCTIONS  # noqa: E402
 
 DECISION = ("verdict", "content", "decided_by", "decided_at", "reason")
-BULK = ("DeleteItem", "BatchWriteItem", "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
+BULK = ("BatchWriteItem", "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
 # DESIGN.md section 4: no other function may ever write a decision.
 MAY_EVER_DECIDE = {"respond", "pages", "manage"}
 # What the code does today: pages have no sign-in yet, and manage only withdraws.
 DECIDES = {"respond"}
+
+# Who walks the table and removes whatever a deleted tenant left.
+PURGES = {"sweep"}
+# Who else may delete anything at all; and what nobody may delete: what people were asked and did, and the policies it was under.
+DELETES = {"manage"}
+RECORDS = ("T#demo#E#el_1", "T#demo#S#se_1", "T#demo#A#2026-01-01#3", "T#demo#REF#K7Q-4MD", "T#demo#RID#abc", "T#demo#POLICY")
 
 TABLE = f"arn:aws:dynamodb:{policy.REGION}:{policy.ACCOUNT}:table/Table"
 KEY = f"arn:aws:kms:{policy.REGION}:{policy.ACCOUNT}:key/DataKey"
@@ -32,21 +38,27 @@ def grants(function):
     read = {(f"dynamodb:{one}", TABLE, None) for one in ("GetItem", "BatchGetItem", "Query")}
     put, update = ("dynamodb:PutItem", TABLE), ("dynamodb:UpdateItem", TABLE)
     question, session, audit = "T#*#E#*", "T#*#S#*", "T#*#A#*"
+    approvers, external, key = "T#*#APPROVERS", "T#*#XID#*", "T#*#K#*"
     own = {
         "create": {
             *(one for one in read if one[0] != "dynamodb:Query"),
-            (*put, (question, "T#*#REF#*", "T#*#RID#*", session, audit)), (*update, (question, session)),
+            (*put, (question, "T#*#REF#*", "T#*#RID#*", session, audit)), (*update, (question, session)), (*update, (key,)),
         },
-        "poll": {*read, ("dynamodb:Query", f"{TABLE}/index/list", None), (*update, (question,))},
-        "respond": {*read, (*put, (audit, "T#*#N#*")), (*update, (question, session))},
+        "poll": {*read, ("dynamodb:Query", f"{TABLE}/index/list", None), (*update, (question,)), (*update, (key,))},
+        "respond": {
+            *read, (*put, (audit, "T#*#N#*")), (*update, (question, session)), (*update, (key,)),
+            ("dynamodb:ConditionCheckItem", TABLE, (approvers,)),
+        },
         "manage": {
-            *read, (*update, (session, "T#*#TENANT", question)),
-            (*put, (session, "T#*#I#*", "T#*#K#*", "T#*#TENANT", "T#*#APPROVERS", "T#*#ENDPOINTS", "TENANTS", audit)),
+            *read, (*update, (session, key, "T#*#TENANT", "TENANTS", question)),
+            (*put, (session, "T#*#I#*", key, "T#*#KEYS", "T#*#TENANT", approvers, external, "T#*#POLICY", "T#*#ENDPOINTS", "TENANTS", audit)),
+            ("dynamodb:DeleteItem", TABLE, (approvers, external, key, "T#*#KEYS", "T#*#ENDPOINTS")),
         },
         "pages": {("dynamodb:GetItem", TABLE, ("READY",))},
         "sweep": {
             *read, ("dynamodb:Query", f"{TABLE}/index/due", None), (*put, (question,)), (*update, (question, session)),
-            ("sqs:SendMessage", QUEUE, None),
+            ("sqs:SendMessage", QUEUE, None), ("dynamodb:Scan", TABLE, None), ("dynamodb:DeleteItem", TABLE, ("T#*", "TENANTS")),
+            (*update, ("TENANTS",)),
         },
     }[function]
     log = {(f"logs:{one}", log_of(function), None) for one in ("CreateLogStream", "PutLogEvents")}
@@ -117,13 +129,24 @@ def key_faults(template):
     """A grant to write names the kinds of rows, and holds nothing where the keys are not known."""
     for function in FUNCTIONS:
         of_role = policy.statements(template, function)
-        for action in ("dynamodb:PutItem", "dynamodb:UpdateItem"):
+        for action in ("dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:ConditionCheckItem"):
             if policy.judge(of_role, action, TABLE, {"dynamodb:Attributes": ["PK"]}) == ALLOWED:
                 yield f"{function}: {action} without known keys"
-            for key in ("T#demo#NEW#1", "TENANTS") if function != "manage" else ("T#demo#NEW#1",):
+            lists_tenants = function == "manage" or function in PURGES
+            if function in PURGES and action == "dynamodb:DeleteItem":
+                continue
+            for key in ("T#demo#NEW#1",) if lists_tenants else ("T#demo#NEW#1", "TENANTS"):
                 context = {"dynamodb:LeadingKeys": [key], "dynamodb:Attributes": ["PK"]}
                 if policy.judge(of_role, action, TABLE, context) == ALLOWED:
                     yield f"{function}: {action} of {key}"
+
+
+def attribute_faults(template):
+    """Whoever notes the use of a key writes that and nothing else of it."""
+    for function in (one for one in FUNCTIONS if one != "manage"):
+        context = {"dynamodb:LeadingKeys": ["T#demo#K#key_1"], "dynamodb:Attributes": ["PK", "SK", "scopes"]}
+        if policy.judge(policy.statements(template, function), "dynamodb:UpdateItem", TABLE, context) == ALLOWED:
+            yield f"{function}: may change keys"
 
 
 def decision_faults(template):
@@ -141,10 +164,10 @@ def decision_faults(template):
             harmless = {**every_key, "dynamodb:Attributes": ["PK", "SK", "status"]}
             if policy.judge(open_role, action, TABLE, harmless) != ALLOWED:
                 yield f"{function}: {action} is denied where nothing is decided"
-        for action in BULK:
+        for action in (one for one in BULK if one != "Scan" or function not in PURGES):
             if policy.judge(open_role, f"dynamodb:{action}", TABLE, {}) != DENIED:
                 yield f"{function}: {action} is not denied"
-        if policy.judge(open_role, "dynamodb:Scan", f"{TABLE}/index/due", {}) != DENIED:
+        if function not in PURGES and policy.judge(open_role, "dynamodb:Scan", f"{TABLE}/index/due", {}) != DENIED:
             yield f"{function}: Scan of an index is not denied"
         decides = {**every_key, "dynamodb:Attributes": ["PK", "SK", "status", "verdict", "decided_by", "decided_at"]}
         may = policy.judge(of_role, "dynamodb:UpdateItem", TABLE, decides) == ALLOWED
@@ -152,6 +175,16 @@ def decision_faults(template):
             yield f"{function}: may decide: {may}"
         if may and function not in MAY_EVER_DECIDE:
             yield f"{function} may never decide"
+
+
+def delete_faults(template):
+    """No record is deleted, whatever is granted; and nothing at all by whoever deletes nothing."""
+    for function in (one for one in FUNCTIONS if one not in PURGES):
+        open_role = [*policy.statements(template, function), {"Effect": "Allow", "Action": ["dynamodb:*"], "Resource": [TABLE]}]
+        keys = RECORDS if function in DELETES else (*RECORDS, "T#demo#APPROVERS", "T#demo#NEW#1")
+        for key in keys:
+            if policy.judge(open_role, "dynamodb:DeleteItem", TABLE, {"dynamodb:LeadingKeys": [key]}) != DENIED:
+                yield f"{function}: may delete {key}"
 
 
 def poll_faults(template):
@@ -167,5 +200,5 @@ def poll_faults(template):
 def faults(template):
     return [
         *wildcard_faults(template), *role_faults(template), *grant_faults(template), *key_faults(template),
-        *decision_faults(template), *poll_faults(template),
+        *decision_faults(template), *attribute_faults(template), *delete_faults(template), *poll_faults(template),
     ]

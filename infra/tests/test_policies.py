@@ -32,6 +32,10 @@ def bulk(template):
     return template["Resources"]["NoBulk"]["Properties"]["PolicyDocument"]["Statement"][0]
 
 
+def no_scan(template):
+    return template["Resources"]["NoScan"]["Properties"]["PolicyDocument"]["Statement"][0]
+
+
 def swap(of, key, old, new):
     of[key][new] = of[key].pop(old)
 
@@ -69,9 +73,17 @@ MUTANTS = {
     "a deny that all names must fit": lambda t: swap(deny(t), "Condition", "ForAnyValue:StringEquals", "ForAllValues:StringEquals"),
     "a deny of puts alone": lambda t: deny(t).update(Action=["dynamodb:PutItem"]),
     "a deny of another resource": lambda t: deny(t).update(Resource={"Fn::Sub": "${Table.Arn}/index/due"}),
-    "no bulk deny of respond": lambda t: role(t, "respond").update(ManagedPolicyArns=[]),
+    "no bulk deny of respond": lambda t: role(t, "respond").update(ManagedPolicyArns=[{"Ref": "NoDeletes"}]),
+    "respond may delete": lambda t: role(t, "respond")["ManagedPolicyArns"].remove({"Ref": "NoDeletes"}),
+    "manage may delete questions": lambda t: own(t, "manage").remove(statement(t, "manage", "KeepRecords")),
+    "manage keeps records only where all keys are": lambda t: swap(
+        statement(t, "manage", "KeepRecords"), "Condition", "ForAnyValue:StringLike", "ForAllValues:StringEquals"
+    ),
+    "respond checks any row": lambda t: statement(t, "respond", "Standing").pop("Condition"),
     "respond cannot decide": lambda t: role(t, "respond")["ManagedPolicyArns"].append({"Ref": "NoDecisions"}),
-    "an index may be scanned": lambda t: bulk(t).update(Resource=[{"Fn::GetAtt": ["Table", "Arn"]}]),
+    "an index may be scanned": lambda t: no_scan(t).update(Resource=[{"Fn::GetAtt": ["Table", "Arn"]}]),
+    "poll may scan": lambda t: role(t, "poll")["ManagedPolicyArns"].remove({"Ref": "NoScan"}),
+    "a poll may change keys": lambda t: statement(t, "poll", "NoteUse")["Condition"].pop("ForAllValues:StringEquals"),
     "another function is open to all": lambda t: t["Resources"]["ManageByApi"]["Properties"].update(Principal="*"),
     **{
         f"{function} is without its deny": lambda t, f=function: role(t, f)["ManagedPolicyArns"].remove({"Ref": "NoDecisions"})
@@ -82,7 +94,7 @@ MUTANTS = {
         f"the deny forgets {name}": lambda t, n=name: deny(t)["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"].remove(n)
         for name in DECISION
     },
-    **{f"the deny forgets {name}": lambda t, n=name: bulk(t)["Action"].remove(f"dynamodb:{n}") for name in BULK},
+    **{f"the deny forgets {name}": lambda t, n=name: bulk(t)["Action"].remove(f"dynamodb:{n}") for name in BULK if name != "Scan"},
 }
 
 

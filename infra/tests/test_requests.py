@@ -29,7 +29,20 @@ def put(pk, *names):
 
 
 def transact(*writes):
-    return {"TransactItems": [{"Put" if "Item" in one else "Update": one} for one in writes]}
+    def kind(one):
+        return "Put" if "Item" in one else "Update" if "UpdateExpression" in one else "ConditionCheck"
+
+    return {"TransactItems": [one if len(one) == 1 else {kind(one): one} for one in writes]}
+
+
+def check(key, condition):
+    one = update(key, "", condition)
+    del one["UpdateExpression"]
+    return one
+
+
+def delete(key, condition="attribute_exists(#PK)"):
+    return {"Delete": check(key, condition)}
 
 
 def query(pk, index=None):
@@ -56,6 +69,16 @@ DECIDE = transact(
     update(SESSION, "REMOVE #open.#el_1, #lost ADD #revision :one"),
     put("T#demo#A#2026-01-01#3", "what", "elicitation", "reference", "principal", "at", "method", "content_sha256"),
 )
+APPROVER = {"PK": {"S": "T#demo#APPROVERS"}, "SK": {"S": "ap_1"}}
+EXTERNAL = {"PK": {"S": "T#demo#XID#sub#abc"}, "SK": {"S": "XID"}}
+TENANT = {"PK": {"S": "T#demo#TENANT"}, "SK": {"S": "TENANT"}}
+DECLINE = transact(
+    update(STATE, f"SET #status = :s, #verdict = :v, #decided_by = :by, #decided_at = :at {OVER}", "#status = :pending AND #decide_by > :now"),
+    update(SESSION, "SET #declined.#a = if_not_exists(#declined.#a, :none) + :one, #declined_at.#a = :at, #last_declined_at = :at "
+                    "REMOVE #open.#el_1, #lost ADD #revision :one, #declines :one, #answers :one"),
+    put("T#demo#A#2026-01-01#3", "what", "elicitation", "reference", "principal", "at", "method", "policy_version"),
+    check(APPROVER, "attribute_exists(#PK) AND (contains(#groups, :g1) OR contains(#groups, :g2))"),
+)
 CREATE = transact(
     put("T#demo#E#el_1", "id", "status", "reference", "expires_at", "decide_by", "due_pk", "due_sk", "list_pk", "list_sk", "ttl"),
     put("T#demo#REF#K7Q-4MD", "elicitation", "ttl"),
@@ -72,11 +95,17 @@ SENT = {
              ("UpdateItem", update(STATE, "SET #collected_at = :now", "attribute_exists(#PK) AND attribute_not_exists(#collected_at)")),
              ("UpdateItem", update(STATE, "SET #hold_until = :u, #last_polled_at = :now",
                                    "#status = :pending AND (attribute_not_exists(#hold_until) OR #hold_until <= :now)"))],
-    "respond": [*READ, ("Query", query("T#demo#RID#abc")), ("TransactWriteItems", DECIDE), ("TransactWriteItems", WITHDRAW)],
+    "respond": [*READ, ("Query", query("T#demo#RID#abc")), ("TransactWriteItems", DECIDE), ("TransactWriteItems", DECLINE),
+                ("TransactWriteItems", WITHDRAW), ("Query", query("T#demo#XID#slack#abc"))],
     "manage": [*READ, ("Query", query("TENANTS")), ("Query", query("T#demo#APPROVERS")), ("TransactWriteItems", WITHDRAW),
-               ("TransactWriteItems", transact(put("T#demo#TENANT", "id", "name"), put("T#demo#K#k_1", "id", "hash"), put("TENANTS"))),
+               ("TransactWriteItems", transact(put("T#demo#TENANT", "id", "name"), put("T#demo#K#k_1", "id", "hash"), put("TENANTS"), put("T#demo#POLICY", "policy"))),
                ("TransactWriteItems", transact(put("T#demo#S#se_1", "id"), put("T#demo#I#abc", "request_sha256", "object", "ttl"))),
-               ("TransactWriteItems", transact(put("T#demo#APPROVERS", "id", "email"), update({"PK": {"S": "T#demo#TENANT"}}, "SET #routes.#ap_1 = :c"))),
+               ("TransactWriteItems", transact(put("T#demo#APPROVERS", "id", "email"), update(TENANT, "SET #routes.#ap_1 = :c"),
+                                               put("T#demo#XID#sub#abc", "approver"), delete(EXTERNAL))),
+               ("TransactWriteItems", transact(delete(APPROVER, "#revision = :seen"), update(TENANT, "REMOVE #routes.#ap_1"), delete(EXTERNAL))),
+               ("TransactWriteItems", transact(update(TENANT, "SET #policy = :p, #policy_version = :n, #policy_updated_at = :now"),
+                                               put("T#demo#POLICY", "policy", "policy_version", "policy_updated_at"))),
+               ("UpdateItem", update(SESSION, "SET #declines = :none, #declined = :c, #declined_at = :t REMOVE #last_declined_at ADD #revision :one")),
                ("UpdateItem", update(SESSION, "SET #archived_at = if_not_exists(#archived_at, :now) REMOVE #lost ADD #revision :one"))],
     "pages": [("GetItem", {"TableName": T, "Key": {"PK": {"S": "READY"}, "SK": {"S": "READY"}}})],
     "sweep": [*READ, ("Query", query("DUE#3", "due")), ("Query", query("T#demo#E#el_1")),
@@ -124,13 +153,30 @@ def test_a_function_cannot_send_what_another_sends(template):
         ("TransactWriteItems", transact(update(STATE, "SET #status = :s"), update(STATE, "SET #verdict = :v"))),
         ("ExecuteStatement", {"Statement": f'UPDATE "{T}" SET verdict=\'accept\' WHERE PK=\'x\''}),
         ("BatchWriteItem", {"RequestItems": {T: [{"PutRequest": {"Item": item("T#demo#E#el_1", "verdict")}}]}}),
-        ("DeleteItem", {"TableName": T, "Key": STATE}),
-        ("TransactWriteItems", {"TransactItems": [{"Delete": {"TableName": T, "Key": STATE}}]}),
     ],
 )
 @pytest.mark.parametrize("function", ["create", "poll", "sweep", "manage", "pages"])
 def test_there_is_no_other_way_to_write_a_decision(template, function, hidden):
     assert DENIED in [verdict for verdict, *_ in refusals(statements(template, function), *hidden)]
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        ("DeleteItem", {"TableName": T, "Key": STATE}),
+        ("TransactWriteItems", {"TransactItems": [{"Delete": {"TableName": T, "Key": STATE}}]}),
+    ],
+)
+@pytest.mark.parametrize("function", ["create", "poll", "respond", "manage", "pages"])
+def test_a_question_is_deleted_by_the_purge_alone(template, function, hidden):
+    assert DENIED in [verdict for verdict, *_ in refusals(statements(template, function), *hidden)]
+
+
+def test_a_poll_notes_the_use_of_a_key_and_nothing_else_of_it(template):
+    of_role, key = statements(template, "poll"), {"PK": {"S": "T#demo#K#k_1"}, "SK": {"S": "KEY"}}
+    assert refusals(of_role, "UpdateItem", update(key, "SET #last_used_at = :now", "attribute_exists(#PK)")) == []
+    for changed in ("SET #scopes = :s", "SET #hash = :h", "SET #last_used_at = :now REMOVE #expires_at"):
+        assert [one[0] for one in refusals(of_role, "UpdateItem", update(key, changed))] == [NOT_ALLOWED], changed
 
 
 def test_create_makes_no_key_and_no_tenant(template):

@@ -9,6 +9,7 @@ use countersign_app::authority::{AuthError, Caller};
 use countersign_app::sessions::{Opened, SessionError, SessionWish};
 use countersign_app::tenants::ManageError;
 use countersign_core::id::TenantId;
+use countersign_core::policy::Policy;
 use countersign_core::session::Session;
 use countersign_wire::fallback::ask_path;
 use countersign_wire::session::Env;
@@ -56,14 +57,15 @@ pub(crate) fn tenant() -> TenantId {
 /// Makes what is missing.
 pub(crate) async fn seed(app: &App, credentials: &mut Credentials) -> Result<Demo, StartError> {
     let key = &credentials.api_key;
+    let policy = Policy::of_one_person();
     // That it exists already is what every later start finds; whether it is ours shows when the key is tried.
-    if let Err(ManageError::Store(error)) = app.create_tenant_with(key.tenant.clone(), true, key).await {
+    if let Err(ManageError::Store(error)) = app.create_tenant_with(key.tenant.clone(), policy, key).await {
         return Err(error.into());
     }
     let caller = app.authenticate(key).await?;
     if app.approvers(&caller).await?.is_empty() {
         let (name, email) = APPROVER;
-        app.add_approver(&caller, name.to_owned(), Some(email.to_owned())).await?;
+        app.add_approver_to(caller.tenant(), name.to_owned(), Some(email.to_owned())).await?;
     }
     if let Some(token) = credentials.ask_token()
         && let Some(session) = session_of(app, token).await?
@@ -151,7 +153,8 @@ mod tests {
         for die in [Die::Before, Die::After] {
             for call in 0.. {
                 let (test, folder) = (TestApp::start().await, tempfile::tempdir().unwrap());
-                let died = test.process.dying_at(call, die, start(&test, folder.path())).await.is_none();
+                let started = Box::pin(start(&test, folder.path()));
+                let died = test.process.dying_at(call, die, started).await.is_none();
                 let (demo, app) = start(&test, folder.path()).await.unwrap();
                 let caller = app.authenticate(&open(folder.path()).api_key).await.unwrap();
                 assert_eq!(app.approvers(&caller).await.unwrap().len(), 1, "{die:?} at call {call}");

@@ -33,6 +33,19 @@ pub enum AuthError {
     Store(#[from] StoreError),
 }
 
+/// How a person has proven to be an approver.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// The authority that vouches for them, and whom it calls them.
+    pub principal: Principal,
+    /// What they may do.
+    pub scopes: Vec<Scope>,
+    /// How sure we are of them.
+    pub assurance: Assurance,
+    /// How their decisions reach us.
+    pub method: Method,
+}
+
 /// A verified caller of the native API.
 #[derive(Debug, Clone)]
 pub struct Caller {
@@ -60,16 +73,16 @@ impl Caller {
         }
     }
 
-    /// An approver who answers by way of something that may speak for them, and may do nothing else.
-    pub(crate) fn approving(tenant: &TenantId, approver: &Approver, method: Method) -> Self {
+    /// The caller that `approver` of `tenant` is: for whoever has just checked their proof.
+    pub fn proven(tenant: TenantId, approver: &Approver, proof: Proof) -> Self {
         Self {
-            tenant: tenant.clone(),
-            principal: Principal::approver(approver.id),
+            tenant,
+            principal: proof.principal,
             name: approver.name.clone(),
-            scopes: vec![Scope::Decide],
+            scopes: proof.scopes,
             approver: Some(approver.id),
-            assurance: Assurance::Tap,
-            method,
+            assurance: proof.assurance,
+            method: proof.method,
             bounds: Bounds::default(),
         }
     }
@@ -190,6 +203,8 @@ pub enum Target {
 pub struct Deciding {
     pub(crate) caller: Caller,
     pub(crate) tenant: Tenant,
+    /// The approver that the caller is, as their row was read.
+    pub(crate) approver: Option<Approver>,
     pub(crate) question: Option<(Elicitation, Content)>,
     /// What the decision spends.
     pub(crate) once: Option<Nonce>,
@@ -272,7 +287,21 @@ impl App {
         caller.require(Scope::Decide)?;
         let tenant = live(rows.tenant)?;
         let question = rows.elicitation.zip(rows.content).or(named);
-        Ok(Deciding { caller, tenant, question, once: None })
+        Ok(Deciding { caller, tenant, approver: None, question, once: None })
+    }
+
+    /// The same for a caller who is verified already, such as an approver: their row is read with the question.
+    ///
+    /// # Errors
+    /// [`AuthError::Forbidden`] without the scope `decide`.
+    pub async fn admit_verified(&self, caller: Caller, target: &Target) -> Result<Deciding, AuthError> {
+        caller.require(Scope::Decide)?;
+        let store = self.store.tenant(caller.tenant());
+        let wanted = Wanted { tenant: true, approver: caller.approver(), ..Wanted::default() };
+        let (rows, question) =
+            futures_util::try_join!(store.read(&wanted), self.question(caller.tenant(), target))?;
+        let tenant = live(rows.tenant)?;
+        Ok(Deciding { caller, tenant, approver: rows.approver, question, once: None })
     }
 
     /// The question that a target names, with its content.

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use countersign_core::ask::{Ask, RetryKey};
+use countersign_core::audience::Audience;
 use countersign_core::deadline::Deadlines;
+use countersign_core::declines::Mute;
 use countersign_core::elicitation::{Asker, Elicitation, Evidence};
 use countersign_core::id::{ElicitationId, Front, RequestId, SessionName};
+use countersign_core::json::Sha256;
 use countersign_core::limits::{CREATE_RETRY_BUDGET, PLAN_BACKSTOP, POLL_INTERVAL_DEFAULT};
 use countersign_core::retry::Budget;
 use countersign_core::seal::PollHandle;
@@ -14,6 +17,7 @@ use countersign_core::state::State;
 use countersign_core::time::Timestamp;
 
 use crate::App;
+use crate::audience::{self, AudienceError};
 use crate::authority::{Admission, Caller};
 use crate::ports::StoreError;
 use crate::records::{Block, CreateOutcome, NewElicitation, Route, SessionOutcome};
@@ -42,6 +46,12 @@ pub enum CreateError {
     /// The tenant may not ask.
     #[error("the tenant is suspended")]
     TenantSuspended,
+    /// The audience that the asker names is not taken.
+    #[error(transparent)]
+    Audience(#[from] AudienceError),
+    /// People said no, and are not asked again yet.
+    #[error("people said no, and are not asked again yet")]
+    Muted(Mute),
     /// The session waits on enough already.
     #[error("{limit} questions are open in this session already")]
     TooManyOpen {
@@ -67,7 +77,7 @@ pub enum CreateError {
 pub struct Created {
     /// The question as stored: by this call, or by an earlier one with the same key and body.
     pub elicitation: Elicitation,
-    /// Approvers with a usable channel.
+    /// Who may answer at present, each with the channels on which they may be told.
     pub routes: Vec<Route>,
 }
 
@@ -91,11 +101,12 @@ impl App {
         let budget = Budget { started: now, total: CREATE_RETRY_BUDGET };
         let id = self.elicitation_id(&admission, front, &ask);
         self.check_superseded(&admission, &ask).await?;
+        let shown = ask.shown_sha256();
         for _ in 0..ROUNDS {
-            if let Err(refusal) = refuse(&admission, &ask, now) {
+            if let Err(refusal) = refuse(&admission, &ask, shown, now) {
                 return self.earlier(&admission, id, &ask).await?.ok_or(refusal);
             }
-            let new = self.compose(&admission, front, &ask, id, now);
+            let new = self.compose(&admission, front, &ask, (id, shown), now);
             match self.store.tenant(admission.tenant()).create(&new, budget).await? {
                 CreateOutcome::Stored => return self.finish(&admission, &ask, new.elicitation).await,
                 CreateOutcome::Exists(found) => return self.replay(&admission, &ask, *found).await,
@@ -154,9 +165,10 @@ impl App {
         admission: &Admission,
         front: Front,
         ask: &Ask,
-        id: ElicitationId,
+        (id, shown): (ElicitationId, Sha256),
         now: Timestamp,
     ) -> NewElicitation {
+        let policy = &admission.tenant.policy;
         let session = admission.session.as_ref();
         let default = default_ttl(admission, self.settings.default_ttl);
         let asked = ask.expiry.asked(now);
@@ -183,7 +195,11 @@ impl App {
             tool: ask.tool.clone(),
             tier: ask.tier,
             title: ask.title.clone(),
+            policy_version: policy.version,
+            audience: rule(admission, ask),
+            assurance: policy.policy.tier(ask.tier).assurance,
             request_sha256: ask.request_sha256,
+            shown_sha256: shown,
             created_at: now,
             deadlines,
             evidence: Evidence::default(),
@@ -199,7 +215,10 @@ impl App {
             block: session.map(|one| block(admission, one, now)),
             content: ask.content.clone(),
             plan_by: now.plus(PLAN_BACKSTOP),
-            keep_until: elicitation.deadlines.expires_at.plus(self.settings.retention),
+            keep_until: elicitation
+                .deadlines
+                .expires_at
+                .plus(policy.policy.retention.unwrap_or(self.settings.retention)),
             elicitation,
         }
     }
@@ -215,7 +234,8 @@ impl App {
         if let Some(old) = ask.supersedes {
             self.withdraw_quietly(admission.tenant(), old).await;
         }
-        Ok(Created { elicitation: stored, routes: admission.tenant.routes.clone() })
+        let routes = audience::eligible(&admission.tenant, stored.tier, &stored.audience);
+        Ok(Created { elicitation: stored, routes })
     }
 
     /// The answer of an earlier create with this key, if there was one.
@@ -254,7 +274,7 @@ impl App {
 }
 
 /// The refusals that depend on what was read, in the order of PROTOCOL.md section 0.
-fn refuse(admission: &Admission, ask: &Ask, now: Timestamp) -> Result<(), CreateError> {
+fn refuse(admission: &Admission, ask: &Ask, shown: Sha256, now: Timestamp) -> Result<(), CreateError> {
     let tenant = &admission.tenant;
     if let Some(session) = &admission.session {
         let admits = admission.token.is_none_or(|token| session.admits(token, now));
@@ -268,27 +288,43 @@ fn refuse(admission: &Admission, ask: &Ask, now: Timestamp) -> Result<(), Create
     if tenant.suspended {
         return Err(CreateError::TenantSuspended);
     }
-    if admission.session.as_ref().is_some_and(|session| session.open_at(now).len() >= tenant.max_open) {
-        return Err(CreateError::TooManyOpen { limit: tenant.max_open });
+    audience::check(tenant, ask.audience.as_deref())?;
+    if let Some(session) = &admission.session {
+        if let Some(mute) = session.declines.mutes(shown, now) {
+            return Err(CreateError::Muted(mute));
+        }
+        let limit = tenant.policy.policy.max_open_per_session;
+        if session.open_at(now).len() >= limit {
+            return Err(CreateError::TooManyOpen { limit });
+        }
     }
-    if tenant.routes.is_empty() {
+    let eligible = audience::eligible(tenant, ask.tier, &rule(admission, ask));
+    if eligible.is_empty() && !tenant.policy.policy.pull {
         return Err(CreateError::NoRoute);
     }
-    let reachable = tenant.routes.iter().any(|route| !route.channels.is_empty());
+    let reachable = eligible.iter().any(|route| !route.channels.is_empty());
     if ask.require_reachable && !reachable { Err(CreateError::Unreachable) } else { Ok(()) }
+}
+
+fn rule(admission: &Admission, ask: &Ask) -> Audience {
+    let of_session = admission.session.as_ref().and_then(|session| session.audience.as_deref());
+    audience::rule(&admission.tenant, ask.tier, of_session, ask.audience.as_deref())
 }
 
 fn default_ttl(admission: &Admission, deployment: Duration) -> Duration {
     let session = admission.session.as_ref().and_then(|session| session.default_ttl);
-    session.or(admission.tenant.default_ttl).unwrap_or(deployment)
+    session.or(admission.tenant.policy.policy.default_ttl).unwrap_or(deployment)
 }
 
 fn block(admission: &Admission, session: &Session, now: Timestamp) -> Block {
     Block {
         session: session.id,
         token: admission.token,
-        max_open: admission.tenant.max_open,
+        max_open: admission.tenant.policy.policy.max_open_per_session,
         overdue: session.overdue_at(now),
+        answers: session.declines.answers,
+        restart_declines: session.declines.is_over(now),
+        forget: session.declines.forgettable(now),
     }
 }
 

@@ -4,8 +4,10 @@
 //! [`App::admit_inbound`]. The webhook-id is spent in the transaction that stores the decision: a request that was
 //! refused, or met a store in trouble, may be sent again under its id.
 
+use countersign_core::assurance::Assurance;
+use countersign_core::credential::Scope;
 use countersign_core::endpoint::{ActorKind, EndpointId};
-use countersign_core::id::{ApproverId, TenantId};
+use countersign_core::id::{ApproverId, Principal, TenantId};
 use countersign_core::json::Sha256;
 use countersign_core::limits::NONCE_GRACE;
 use countersign_core::signature::{Signed, TOLERANCE};
@@ -13,10 +15,10 @@ use countersign_core::state::Method;
 use countersign_core::time::Timestamp;
 
 use crate::App;
-use crate::authority::{Caller, Deciding, Target};
+use crate::authority::{Caller, Deciding, Proof, Target};
 use crate::endpoints::Endpoint;
 use crate::ports::StoreError;
-use crate::records::{Approver, Nonce, Tenant, Wanted};
+use crate::records::{Approver, ExternalKind, Nonce, Tenant, Wanted};
 
 /// Namespace of the ids that signed requests spend.
 const NAMESPACE: &str = "inbound";
@@ -91,9 +93,16 @@ impl App {
         let Some(question) = question else { return Ok(None) };
         let may = inbound.endpoint.actor_kinds.contains(&actor.0);
         let approver = approver.filter(|_| may).ok_or(InboundError::NotAnApprover)?;
-        let caller = Caller::approving(&inbound.tenant.id, &approver, Method::Webhook);
+        let proof = Proof {
+            principal: Principal::approver(approver.id),
+            scopes: vec![Scope::Decide],
+            assurance: Assurance::Tap,
+            method: Method::Webhook,
+        };
+        let caller = Caller::proven(inbound.tenant.id.clone(), &approver, proof);
+        let approver = Some(approver);
         let question = Some(question);
-        Ok(Some(Deciding { caller, tenant: inbound.tenant, question, once: Some(inbound.nonce) }))
+        Ok(Some(Deciding { caller, tenant: inbound.tenant, approver, question, once: Some(inbound.nonce) }))
     }
 
     async fn actor(
@@ -111,7 +120,9 @@ impl App {
                 }
                 Err(_) => Ok(None),
             },
-            ActorKind::Slack | ActorKind::Telegram | ActorKind::Sub => store.approver_by(kind, id).await,
+            ActorKind::Slack => store.approver_by_external(ExternalKind::Slack, id).await,
+            ActorKind::Telegram => store.approver_by_external(ExternalKind::Telegram, id).await,
+            ActorKind::Sub => store.approver_by_external(ExternalKind::Sub, id).await,
         }
     }
 }

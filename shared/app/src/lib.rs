@@ -3,6 +3,8 @@
 //! One file per use-case, one error enum per use-case. Nothing here names a vendor, a table or a protocol:
 //! the store, the clock, randomness and the channels come in through [`ports`].
 
+pub mod approvers;
+pub mod audience;
 pub mod authority;
 pub mod create;
 pub mod endpoints;
@@ -12,6 +14,7 @@ pub mod keys;
 pub mod lifecycle;
 pub mod list;
 pub mod notify;
+pub mod policies;
 pub mod poll;
 pub mod ports;
 pub mod records;

@@ -6,6 +6,7 @@ use countersign_core::ask::Content;
 use countersign_core::delivery::{Delivery, DeliveryKey, DeliveryStatus, NoticeKind};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, TenantId};
+use countersign_core::policy::TierPolicy;
 use countersign_core::retry::next_delivery;
 use countersign_core::text::mask_address;
 use countersign_core::time::Timestamp;
@@ -45,14 +46,21 @@ impl App {
     /// [`StoreError`]; calling again is safe.
     pub async fn plan(&self, tenant: &TenantId, id: ElicitationId) -> Result<PlanOutcome, StoreError> {
         let store = self.store.tenant(tenant);
-        let (found, approvers) = futures_util::try_join!(store.elicitation(id), store.approvers())?;
+        let wanted = Wanted { tenant: true, ..Wanted::default() };
+        let (found, approvers, rows) =
+            futures_util::try_join!(store.elicitation(id), store.approvers(), store.read(&wanted))?;
         let now = self.clock.now();
         let open = found.filter(|one| one.evidence.planned_at.is_none() && !one.state_at(now).is_terminal());
-        let Some(found) = open else { return Ok(PlanOutcome::Nothing) };
-        let mut deliveries: Vec<_> = approvers.iter().flat_map(|one| keys(id, one)).collect();
+        let Some((found, of)) = open.zip(rows.tenant) else { return Ok(PlanOutcome::Nothing) };
+        // Who belongs and which channels are allowed is looked at now, not as it was when the question was asked.
+        let policy = &of.policy.policy;
+        let meant = approvers.iter().filter(|one| found.audience.admits(one.id, &one.groups));
+        let mut deliveries: Vec<_> = meant.flat_map(|one| keys(id, one, policy.tier(found.tier))).collect();
         deliveries.truncate(MAX_DELIVERIES);
         let count = deliveries.len();
-        let planned = Planned { at: now, deliveries, attempt_by: now.plus(ATTEMPT_LEASE) };
+        let retention = policy.retention.unwrap_or(self.settings.retention);
+        let keep_until = found.deadlines.expires_at.plus(retention);
+        let planned = Planned { at: now, deliveries, attempt_by: now.plus(ATTEMPT_LEASE), keep_until };
         let stored = store.plan(&found, &planned).await?;
         Ok(if stored { PlanOutcome::Planned(count) } else { PlanOutcome::Nothing })
     }
@@ -180,8 +188,12 @@ fn is_due(delivery: &Delivery, now: Timestamp) -> bool {
     delivery.status == DeliveryStatus::Queued && !leased
 }
 
-fn keys(elicitation: ElicitationId, approver: &Approver) -> impl Iterator<Item = DeliveryKey> {
+fn keys(
+    elicitation: ElicitationId,
+    approver: &Approver,
+    allowed: &TierPolicy,
+) -> impl Iterator<Item = DeliveryKey> {
     let id = approver.id;
     let key = move |channel| DeliveryKey { elicitation, channel, approver: id, kind: NoticeKind::Asked };
-    approver.channels().into_iter().map(key)
+    allowed.allowed(&approver.channels()).into_iter().map(key)
 }

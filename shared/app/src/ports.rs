@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::{Elicitation, Tier};
-use countersign_core::endpoint::{ActorKind, EndpointId};
+use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{
     ApiKeyId, AskTokenId, Bits130, ElicitationId, Reference, RequestId, SessionId, TenantId,
 };
@@ -19,8 +19,9 @@ use countersign_core::time::Timestamp;
 use crate::endpoints::{Endpoint, EndpointOutcome};
 use crate::keys::{KeyOutcome, KeyRecord};
 use crate::records::{
-    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, Idempotency, NewElicitation, Planned,
-    Purged, Rows, SessionOutcome, Settled, Settlement, Tenant, Wanted,
+    Approver, ApproverChange, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, ExternalKind, Idempotency,
+    NewElicitation, Planned, PolicyVersion, Purged, Rows, SessionOutcome, Settled, Settlement, Tenant,
+    Wanted,
 };
 
 /// What time it is, and waiting.
@@ -234,6 +235,9 @@ pub trait TenantStore: Send + Sync {
     /// Clears the lost notice and the block marker's `overdue` entries.
     async fn resume(&self, session: SessionId, overdue: &[ElicitationId]) -> Result<(), StoreError>;
 
+    /// Forgets what people have said no to in a session.
+    async fn unmute(&self, session: SessionId) -> Result<(), StoreError>;
+
     /// The tenant's approvers.
     async fn approvers(&self) -> Result<Vec<Approver>, StoreError>;
 
@@ -246,6 +250,29 @@ pub trait TenantStore: Send + Sync {
         approver: &Approver,
         idempotency: Option<&Idempotency>,
     ) -> Result<ApproverOutcome, StoreError>;
+
+    /// Stores an approver in the place of `before`, which is as it was read.
+    async fn replace_approver(
+        &self,
+        before: &Approver,
+        after: &Approver,
+    ) -> Result<ApproverChange, StoreError>;
+
+    /// Removes an approver, who is as they were read, with all that they can be found by.
+    async fn remove_approver(&self, approver: &Approver) -> Result<ApproverChange, StoreError>;
+
+    /// The approver who is `id` elsewhere; `None` if there is none, or more than one.
+    async fn approver_by_external(
+        &self,
+        kind: ExternalKind,
+        id: &str,
+    ) -> Result<Option<Approver>, StoreError>;
+
+    /// Stores the next version of the policy; `false` if the one before it is not in force any more.
+    async fn put_policy(&self, next: &PolicyVersion) -> Result<bool, StoreError>;
+
+    /// One version of the policy.
+    async fn policy(&self, version: u64) -> Result<Option<PolicyVersion>, StoreError>;
 
     /// Stores who is told; `false` if somebody planned it before, or it has ended.
     async fn plan(&self, elicitation: &Elicitation, planned: &Planned) -> Result<bool, StoreError>;
@@ -302,9 +329,6 @@ pub trait TenantStore: Send + Sync {
 
     /// Notes that a key was used, in one attempt. A key that is gone stays gone.
     async fn note_key_use(&self, id: ApiKeyId, now: Timestamp) -> Result<(), StoreError>;
-
-    /// The approver whom a system of the tenant's own knows by that id.
-    async fn approver_by(&self, kind: ActorKind, id: &str) -> Result<Option<Approver>, StoreError>;
 
     /// Stores an endpoint, once.
     async fn create_endpoint(

@@ -1,13 +1,12 @@
 //! What passes between the use-cases and the store.
 
-use std::time::Duration;
-
 use countersign_core::ask::Content;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
-use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, SessionId, TenantId};
+use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, GroupName, SessionId, TenantId};
 use countersign_core::json::Sha256;
+use countersign_core::policy::Policy;
 use countersign_core::session::Session;
 use countersign_core::state::{Decision, ExpiryCause};
 use countersign_core::time::Timestamp;
@@ -29,23 +28,32 @@ pub struct Tenant {
     pub suspended: bool,
     /// It is being deleted: none of its credentials is good any more.
     pub deleting: bool,
-    /// An asker may decide its own question.
-    pub self_approval: bool,
-    /// The wait of its questions that name none.
-    pub default_ttl: Option<Duration>,
-    /// Open questions per session.
-    pub max_open: usize,
-    /// Approvers with a usable channel.
+    /// What it has decided for all its questions.
+    pub policy: PolicyVersion,
+    /// Its approvers, and how each can be reached.
     pub routes: Vec<Route>,
 }
 
-/// An approver who can be reached.
+/// A policy as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyVersion {
+    /// What it says.
+    pub policy: Policy,
+    /// Its number; the first is 1.
+    pub version: u64,
+    /// Since when.
+    pub updated_at: Timestamp,
+}
+
+/// An approver, as far as a create needs to know of them. Kept on the tenant's row, in step with the approver's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// Who.
     pub approver: ApproverId,
-    /// How.
+    /// How they can be told.
     pub channels: Vec<ChannelKind>,
+    /// What they belong to.
+    pub groups: Vec<GroupName>,
 }
 
 /// A human who may answer.
@@ -57,11 +65,65 @@ pub struct Approver {
     pub name: String,
     /// Their mail address.
     pub email: Option<String>,
+    /// What they belong to, in order and each once.
+    pub groups: Vec<GroupName>,
+    /// Who they are elsewhere.
+    pub external_ids: ExternalIds,
     /// When they were added.
     pub created_at: Timestamp,
+    /// Grows with each write: a change made on a read is conditional on it.
+    pub revision: u64,
+}
+
+/// Who an approver is elsewhere. Each id is one approver's in a tenant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExternalIds {
+    /// Their Slack user id.
+    pub slack: Option<String>,
+    /// Their Telegram user id.
+    pub telegram: Option<String>,
+    /// The `sub` of their JWTs.
+    pub sub: Option<String>,
+}
+
+/// What an approver can be found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExternalKind {
+    /// A Slack user id.
+    Slack,
+    /// A Telegram user id.
+    Telegram,
+    /// The `sub` of a JWT.
+    Sub,
+    /// A mail address, which several approvers may share: then it finds nobody.
+    Mail,
+}
+
+impl ExternalKind {
+    /// The word on the wire and in keys.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Slack => "slack",
+            Self::Telegram => "telegram",
+            Self::Sub => "sub",
+            Self::Mail => "mail",
+        }
+    }
 }
 
 impl Approver {
+    /// What they can be found by.
+    pub fn found_by(&self) -> Vec<(ExternalKind, &str)> {
+        let ids = &self.external_ids;
+        let all = [
+            (ExternalKind::Slack, &ids.slack),
+            (ExternalKind::Telegram, &ids.telegram),
+            (ExternalKind::Sub, &ids.sub),
+            (ExternalKind::Mail, &self.email),
+        ];
+        all.into_iter().filter_map(|(kind, id)| Some((kind, id.as_deref()?))).collect()
+    }
+
     /// The channels that can reach them.
     pub fn channels(&self) -> Vec<ChannelKind> {
         self.email.iter().map(|_| ChannelKind::Email).collect()
@@ -153,6 +215,12 @@ pub struct Block {
     pub max_open: usize,
     /// Entries whose deadline had passed when the session was read: they do not count.
     pub overdue: Vec<ElicitationId>,
+    /// Accepts and declines that were known when the session was read: one more must be looked at first.
+    pub answers: u64,
+    /// A mute has run out: the count begins again.
+    pub restart_declines: bool,
+    /// Declined contents that need not be remembered any longer.
+    pub forget: Vec<Sha256>,
 }
 
 /// What makes a create of something else than a question repeatable: the key's own row, in the same transaction.
@@ -188,6 +256,19 @@ pub enum ApproverOutcome {
     Repeated(ApproverId),
     /// The same Idempotency-Key came with another body.
     Reused,
+    /// An external id is another approver's.
+    Taken(ExternalKind),
+}
+
+/// How a change of an approver ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApproverChange {
+    /// It is stored.
+    Stored,
+    /// The row has moved on since it was read, or is gone: read again.
+    Moved,
+    /// An external id is another approver's.
+    Taken(ExternalKind),
 }
 
 /// How a create ended.
@@ -245,6 +326,8 @@ pub enum Settled {
     SessionMoved,
     /// There is no such question.
     Missing,
+    /// The approver who decides is gone, or not among those who may answer.
+    NotEligible,
 }
 
 /// Who is told, as planned.
@@ -256,6 +339,8 @@ pub struct Planned {
     pub deliveries: Vec<DeliveryKey>,
     /// When the sweep attempts them if nothing else has.
     pub attempt_by: Timestamp,
+    /// When they may be garbage-collected.
+    pub keep_until: Timestamp,
 }
 
 /// How an attempt ended.

@@ -1,5 +1,6 @@
 //! Decide, and take back: a question ends once, and whoever comes second is told how.
 
+use countersign_core::assurance::Assurance;
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, TenantId};
 use countersign_core::limits::RESPOND_RETRY_BUDGET;
@@ -41,6 +42,15 @@ pub enum RespondError {
     /// There is no such question for this caller.
     #[error("there is no such question")]
     Unknown,
+    /// The caller is an approver who is not among those who may answer this one, or is one no more.
+    #[error("the approver is not among those who may answer")]
+    NotAnApprover,
+    /// We are not sure enough of the caller for this question.
+    #[error("the question needs the assurance {needed}")]
+    AssuranceTooLow {
+        /// What it needs.
+        needed: Assurance,
+    },
     /// The asker may not decide its own question here.
     #[error("an asker may not decide its own question")]
     SelfApproval,
@@ -68,10 +78,8 @@ impl App {
     /// See [`RespondError`]; a refused response leaves the question as it was.
     pub async fn respond(&self, deciding: Deciding, response: Response) -> Result<Elicitation, RespondError> {
         let now = self.clock.now();
-        let (question, content) = deciding.question.ok_or(RespondError::Unknown)?;
-        if !deciding.tenant.self_approval && question.is_own(deciding.caller.principal()) {
-            return Err(RespondError::SelfApproval);
-        }
+        let (question, content) = deciding.question.clone().ok_or(RespondError::Unknown)?;
+        check_eligible(&deciding, &question)?;
         let by = decider(&deciding.caller);
         let verdict = match response.pressed {
             Pressed::Accept => content.schema.check(response.content.as_ref()).map(Verdict::Accept),
@@ -104,6 +112,7 @@ impl App {
             }
             Settled::Spent => Err(RespondError::Spent),
             Settled::Missing => Err(RespondError::Unknown),
+            Settled::NotEligible => Err(RespondError::NotAnApprover),
             Settled::SessionMoved => Err(StoreError::Unavailable("the session kept moving".into()).into()),
         }
     }
@@ -138,7 +147,7 @@ impl App {
                 withdrawn_or_settled(*current, &state)
             }
             Settled::Missing => Err(RespondError::Unknown),
-            Settled::SessionMoved | Settled::Spent => {
+            Settled::SessionMoved | Settled::Spent | Settled::NotEligible => {
                 Err(StoreError::Unavailable("the session kept moving".into()).into())
             }
         }
@@ -155,6 +164,25 @@ impl App {
             tracing::warn!(tenant.id = %tenant, "a superseded question was not withdrawn: {error}");
         }
     }
+}
+
+/// Whether the caller may answer this question, as far as the read shows it; the write looks again at the approver. A
+/// key without a person behind it is a program of the tenant's, and no audience names it.
+fn check_eligible(deciding: &Deciding, question: &Elicitation) -> Result<(), RespondError> {
+    let caller = &deciding.caller;
+    if let Some(id) = caller.approver() {
+        let person = deciding.approver.as_ref().filter(|person| person.id == id);
+        if !person.is_some_and(|person| question.audience.admits(id, &person.groups)) {
+            return Err(RespondError::NotAnApprover);
+        }
+    }
+    if !deciding.tenant.policy.policy.self_approval && question.is_own(caller.principal()) {
+        return Err(RespondError::SelfApproval);
+    }
+    if caller.assurance() < question.assurance {
+        return Err(RespondError::AssuranceTooLow { needed: question.assurance });
+    }
+    Ok(())
 }
 
 fn withdrawn_or_settled(found: Elicitation, state: &State) -> Result<Elicitation, RespondError> {

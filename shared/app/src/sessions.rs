@@ -3,7 +3,9 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use countersign_core::audience::AudienceEntry;
 use countersign_core::credential::Scope;
+use countersign_core::declines::Declines;
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{AskTokenId, Principal, SessionId, SessionName, TenantId};
 use countersign_core::limits::{ASK_TOKEN_TTL_DEFAULT, MAX_TOKENS_PER_SESSION};
@@ -13,6 +15,7 @@ use countersign_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::App;
+use crate::audience::{self, AudienceError};
 use crate::authority::Caller;
 use crate::idempotency::RequestKey;
 use crate::ports::StoreError;
@@ -30,6 +33,8 @@ pub struct SessionWish {
     pub surface: Option<Value>,
     /// The wait of its questions that name none.
     pub default_ttl: Option<Duration>,
+    /// The asker's own narrowing of who is asked in it.
+    pub audience: Option<Vec<AudienceEntry>>,
     /// How long its ask token creates.
     pub token_ttl: Option<Duration>,
 }
@@ -46,6 +51,9 @@ pub enum SessionError {
     /// It is over.
     #[error("the session is archived")]
     Archived,
+    /// The audience that it names is not taken.
+    #[error(transparent)]
+    Audience(#[from] AudienceError),
     /// The same Idempotency-Key came with another body.
     #[error("the Idempotency-Key was used before with another body")]
     Reused,
@@ -129,11 +137,13 @@ impl App {
         key: Option<&Idempotency>,
     ) -> Result<Opening, SessionError> {
         let now = self.clock.now();
+        self.check_audience(caller.tenant(), wish.audience.as_deref()).await?;
         let name = wish.name.unwrap_or_else(|| self.made_up_name());
         let mut session = self.new_session(caller.tenant(), name, caller.principal().clone());
         session.title = wish.title;
         session.surface = wish.surface;
         session.default_ttl = wish.default_ttl;
+        session.audience = wish.audience;
         let token = self.new_token(wish.token_ttl, now);
         session.tokens.push(token);
         let store = self.store.tenant(caller.tenant());
@@ -229,6 +239,16 @@ impl App {
         self.session(caller, session).await
     }
 
+    /// Lets a session ask again: forgets what people have said no to in it.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub async fn unmute(&self, caller: &Caller, session: &str) -> Result<SessionSeen, SessionError> {
+        let (found, _) = self.driven(caller, session).await?;
+        self.store.tenant(caller.tenant()).unmute(found.id).await?;
+        self.session(caller, session).await
+    }
+
     /// Ends a session: no more creates, and what is open is withdrawn. A repeat finishes what a first call began.
     ///
     /// # Errors
@@ -258,13 +278,28 @@ impl App {
             owner,
             surface: None,
             default_ttl: None,
+            audience: None,
             created_at: self.clock.now(),
             archived_at: None,
             open: vec![],
             lost: None,
             tokens: vec![],
+            declines: Declines::default(),
             revision: 1,
         }
+    }
+
+    async fn check_audience(
+        &self,
+        tenant: &TenantId,
+        wanted: Option<&[AudienceEntry]>,
+    ) -> Result<(), SessionError> {
+        if wanted.is_none() {
+            return Ok(());
+        }
+        let rows = self.store.tenant(tenant).read(&Wanted { tenant: true, ..Wanted::default() }).await?;
+        let tenant = rows.tenant.ok_or(SessionError::Unknown)?;
+        Ok(audience::check(&tenant, wanted)?)
     }
 
     fn new_token(&self, ttl: Option<Duration>, now: Timestamp) -> TokenFacts {
@@ -310,7 +345,7 @@ impl App {
             id: token.id,
             expires_at: token.expires_at,
         };
-        let of_tenant = tenant.and_then(|tenant| tenant.default_ttl);
+        let of_tenant = tenant.and_then(|tenant| tenant.policy.policy.default_ttl);
         Opened {
             default_ttl: session.default_ttl.or(of_tenant).unwrap_or(self.settings.default_ttl),
             session,

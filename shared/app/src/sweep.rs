@@ -138,7 +138,7 @@ impl App {
                 Settled::Won => return Ok(Done::Expired),
                 Settled::Lost { current } if current.stored == State::Pending => found = *current,
                 Settled::Lost { .. } | Settled::Missing => return Ok(Done::Nothing),
-                Settled::SessionMoved | Settled::Spent => {}
+                Settled::SessionMoved | Settled::Spent | Settled::NotEligible => {}
             }
         }
         Err(StoreError::Unavailable("the session kept moving".into()))

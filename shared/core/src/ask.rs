@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::audience::AudienceEntry;
 use crate::elicitation::Tier;
 use crate::id::{ElicitationId, IdempotencyKey, RequestId};
 use crate::json::Sha256;
@@ -134,8 +135,81 @@ pub struct Ask {
     pub poll_interval: Option<Duration>,
     /// An earlier question of the same asker that this one replaces.
     pub supersedes: Option<ElicitationId>,
+    /// The asker's own narrowing of who is asked.
+    pub audience: Option<Vec<AudienceEntry>>,
     /// Refuse rather than ask nobody.
     pub require_reachable: bool,
     /// Hash of the canonical request body: a retry must match it.
     pub request_sha256: Sha256,
+}
+
+impl Ask {
+    /// Hash of what a person is shown: what would be the same question to them has the same, whatever its ids,
+    /// deadline and opaque `meta` are.
+    pub fn shown_sha256(&self) -> Sha256 {
+        let content = &self.content;
+        let detail = |one: &Detail| json!([one.label, one.value, one.origin.word()]);
+        let details: Vec<_> = content.details.iter().map(detail).collect();
+        let binding = content.binding.as_ref();
+        Sha256::of_json(&json!({
+            "server": self.server, "tool": self.tool, "title": self.title, "message": content.message,
+            "context": content.context, "consequence": content.consequence, "warnings": content.warnings,
+            "irreversible": content.irreversible, "details": details, "preview": content.preview,
+            "schema": content.schema.source(), "args": binding.and_then(|one| one.args.as_ref()),
+            "args_sha256": binding.and_then(|one| one.args_sha256).map(Sha256::hex),
+            "resource_key": binding.and_then(|one| one.resource_key.as_deref()),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask() -> Ask {
+        Ask {
+            retry_key: RetryKey::None,
+            server: None,
+            tool: Some("send_email".into()),
+            tier: Tier::Write,
+            title: None,
+            content: Content {
+                message: "Send it?".into(),
+                context: None,
+                consequence: None,
+                irreversible: false,
+                warnings: vec![],
+                details: vec![Detail { label: "To".into(), value: "bo".into(), origin: Origin::Caller }],
+                preview: None,
+                schema: Schema::yes_no(),
+                binding: None,
+                meta: Map::new(),
+            },
+            expiry: Expiry::Default,
+            poll_interval: None,
+            supersedes: None,
+            audience: None,
+            require_reachable: false,
+            request_sha256: Sha256::of(b""),
+        }
+    }
+
+    #[track_caller]
+    fn is_same(change: impl FnOnce(&mut Ask), want: bool) {
+        let mut other = ask();
+        change(&mut other);
+        assert_eq!(ask().shown_sha256() == other.shown_sha256(), want, "{other:?}");
+    }
+
+    #[test]
+    fn what_is_shown_is_the_question_and_nothing_else_is() {
+        is_same(|one| one.content.message.push('!'), false);
+        is_same(|one| one.tool = Some("delete_email".into()), false);
+        is_same(|one| one.content.details[0].value.push('b'), false);
+        is_same(|one| one.content.preview = Some("x".into()), false);
+        is_same(|one| one.retry_key = RetryKey::Request("r2".parse().unwrap()), true);
+        is_same(|one| one.request_sha256 = Sha256::of(b"x"), true);
+        is_same(|one| one.expiry = Expiry::After(Duration::from_secs(90)), true);
+        is_same(|one| drop(one.content.meta.insert("n".into(), Value::from(1))), true);
+    }
 }

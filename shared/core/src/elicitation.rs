@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::assurance::Assurance;
+use crate::audience::Audience;
 use crate::deadline::Deadlines;
 use crate::id::{ElicitationId, Front, Principal, Reference, RequestId, SessionId};
 use crate::json::Sha256;
@@ -95,8 +97,16 @@ pub struct Elicitation {
     pub tier: Tier,
     /// A short title, in the asking side's words.
     pub title: Option<String>,
+    /// The version of the policy that it was asked under.
+    pub policy_version: u64,
+    /// Who may answer: the rule, not the people.
+    pub audience: Audience,
+    /// How sure we must be of the person who decides.
+    pub assurance: Assurance,
     /// Hash of the whole request: a retry must match it.
     pub request_sha256: Sha256,
+    /// Hash of what a person is shown: the same question under another id has the same.
+    pub shown_sha256: Sha256,
     /// When it was stored.
     pub created_at: Timestamp,
     /// Its three instants.
@@ -183,7 +193,11 @@ mod tests {
             tool: None,
             tier: Tier::Write,
             title: None,
+            policy_version: 1,
+            audience: Audience::default(),
+            assurance: Assurance::Tap,
             request_sha256: Sha256::of(b""),
+            shown_sha256: Sha256::of(b""),
             created_at: NOW,
             deadlines: Deadlines::fallback(NOW, None, EXPIRY_DEFAULT),
             evidence: Evidence { planned_at: Some(NOW), reached: 1, ..Evidence::default() },

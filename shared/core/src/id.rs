@@ -265,6 +265,17 @@ text_id!(
     |text| (1..=REQUEST_ID_CHARS).contains(&text.len()) && text.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
 );
 
+text_id!(
+    /// A group of approvers: 1 to 40 of `a-z`, `0-9` and `-`, not starting with `-`.
+    GroupName,
+    "group name",
+    |text| {
+        (1..=40).contains(&text.len())
+            && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+            && !text.starts_with('-')
+    }
+);
+
 /// Who acts, in a form that survives key rotation (PROTOCOL.md section 0).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(String);

@@ -6,15 +6,18 @@
 
 pub mod ask;
 pub mod assurance;
+pub mod audience;
 pub mod binding;
 pub mod credential;
 pub mod deadline;
+pub mod declines;
 pub mod delivery;
 pub mod elicitation;
 pub mod endpoint;
 pub mod id;
 pub mod json;
 pub mod limits;
+pub mod policy;
 pub mod retry;
 pub mod schema;
 pub mod seal;

@@ -48,8 +48,25 @@ pub const ASK_TOKEN_TTL_DEFAULT: Duration = Duration::from_hours(30 * 24);
 pub const IDEMPOTENCY_MEMORY: Duration = Duration::from_hours(25);
 /// How much longer than what it protects a spent nonce is remembered (PROTOCOL.md section 2.3).
 pub const NONCE_GRACE: Duration = Duration::from_mins(10);
-/// Open questions in one session.
+/// Open questions in one session, where the policy names no other number.
 pub const MAX_OPEN_PER_SESSION: usize = 5;
+/// The most that a policy may allow: they lie in one row.
+pub const MAX_OPEN_PER_SESSION_MAX: usize = 50;
+/// How long an accept can be claimed, where the policy names no other span.
+pub const CLAIM_WINDOW_DEFAULT: Duration = Duration::from_hours(1);
+/// What was declined once, twice, three times and more is not asked again in its session for this long.
+pub const COOL_DOWN: [Duration; 3] =
+    [Duration::from_mins(1), Duration::from_mins(5), Duration::from_mins(30)];
+/// Declines without an accept between them that mute a session.
+pub const DECLINES_TO_MUTE: u32 = 3;
+/// How long a session is muted.
+pub const MUTE: Duration = Duration::from_mins(30);
+/// How long a declined content is counted after its last decline.
+pub const DECLINE_MEMORY: Duration = Duration::from_hours(24);
+/// Declined contents that a session keeps in mind.
+pub const DECLINES_KEPT: usize = 32;
+/// Declined contents that one write forgets: an expression of the table has at most 4 KB.
+pub const DECLINES_FORGOTTEN_AT_ONCE: usize = 8;
 /// Ask tokens of one session that are kept beside each other.
 pub const MAX_TOKENS_PER_SESSION: usize = 20;
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::audience::AudienceEntry;
+use crate::declines::Declines;
 use crate::id::{AskTokenId, ElicitationId, Principal, SessionId, SessionName};
 use crate::time::Timestamp;
 
@@ -103,6 +105,8 @@ pub struct Session {
     pub surface: Option<Value>,
     /// The wait of its questions that name none.
     pub default_ttl: Option<Duration>,
+    /// The asker's own narrowing of who is asked in it.
+    pub audience: Option<Vec<AudienceEntry>>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it ended.
@@ -113,6 +117,8 @@ pub struct Session {
     pub lost: Option<LostElicitation>,
     /// Its ask tokens.
     pub tokens: Vec<TokenFacts>,
+    /// What people have said no to.
+    pub declines: Declines,
     /// Grows with each write: a decision made on a read is conditional on it.
     pub revision: u64,
 }
@@ -180,6 +186,7 @@ mod tests {
             owner: Principal::stored("key_a"),
             surface: None,
             default_ttl: None,
+            audience: None,
             created_at: at(0),
             archived_at: None,
             open: open.iter().map(entry).collect(),
@@ -190,6 +197,7 @@ mod tests {
                 expires_at: at(50),
                 last_used_at: None,
             }],
+            declines: Declines::default(),
             revision: 1,
         }
     }

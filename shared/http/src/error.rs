@@ -3,7 +3,9 @@
 //! An [`ApiError`] has a face, which a person or a model reads, and a diary, which never leaves. Which of the two
 //! error shapes it is told in depends on the route family alone and is decided in one place, [`ApiError::render`].
 
+mod deciding;
 mod managing;
+mod people;
 mod signed;
 
 use axum::Json;
@@ -14,12 +16,9 @@ use countersign_app::authority::AuthError;
 use countersign_app::create::CreateError;
 use countersign_app::list::ListError;
 use countersign_app::ports::StoreError;
-use countersign_app::respond::RespondError;
 use countersign_app::sessions::SessionError;
 use countersign_app::tenants::ManageError;
-use countersign_core::elicitation::Elicitation;
 use countersign_core::json::BadJson;
-use countersign_core::state::State;
 use countersign_core::violation::Violation;
 use countersign_wire::native::Winner;
 use countersign_wire::problem::{MEDIA_TYPE, Problem};
@@ -264,6 +263,8 @@ impl From<CreateError> for ApiError {
                     "This tenant is suspended: it may not ask. Nobody was asked. Tell your operator.";
                 Self::new(StatusCode::FORBIDDEN, "tenant_suspended", "The tenant is suspended", detail)
             }
+            CreateError::Audience(error) => error.into(),
+            CreateError::Muted(mute) => deciding::muted(mute),
             CreateError::TooManyOpen { limit } => {
                 let detail = format!(
                     "{limit} questions of this session wait for an answer already. Nobody was asked. Wait for an \
@@ -272,8 +273,8 @@ impl From<CreateError> for ApiError {
                 Self::new(unprocessable, "too_many_open", "Too many open questions", detail)
             }
             CreateError::NoRoute => {
-                let detail = "This tenant has nobody who could be asked. Nobody was asked, and this is not a \
-                              refusal. Add an approver with a mail address.";
+                let detail = "The policy leaves nobody who could be asked this. Nobody was asked, and this is not a \
+                              refusal. Add an approver with a mail address, or to a group of the audience.";
                 Self::new(unprocessable, "no_route", "There is nobody to ask", detail)
             }
             CreateError::Unreachable => {
@@ -312,45 +313,6 @@ impl ApiError {
     }
 }
 
-impl From<RespondError> for ApiError {
-    fn from(error: RespondError) -> Self {
-        match error {
-            RespondError::Unknown => Self::not_found(),
-            RespondError::SelfApproval => {
-                let detail = "This key asked the question, and this tenant does not let an asker decide.";
-                Self::new(StatusCode::FORBIDDEN, "self_approval", "An asker may not decide", detail)
-            }
-            RespondError::AlreadySettled(winner) => already_settled(&winner),
-            RespondError::TooLate => {
-                let detail =
-                    "The time to decide is over. Nothing was stored; the asker is told that nobody answered.";
-                Self::new(StatusCode::GONE, "too_late", "Too late", detail)
-            }
-            RespondError::Spent => Self::replayed(),
-            RespondError::InvalidContent(violations) => {
-                let violations = violations.into_iter().map(|one| one.under("/content")).collect();
-                rejected::Rejected { code: rejected::INVALID_CONTENT, violations }.into()
-            }
-            RespondError::Store(error) => error.into(),
-        }
-    }
-}
-
-fn already_settled(winner: &Elicitation) -> ApiError {
-    let status = winner.stored.status();
-    let detail = match &winner.stored {
-        State::Decided(decision) => {
-            format!("It is settled already: {status} by {} at {}.", decision.by.name, decision.at)
-        }
-        State::Withdrawn { at } => {
-            format!("It is settled already: {status}, withdrawn by the asker at {at}.")
-        }
-        State::Pending | State::Expired(_) => format!("It is settled already: {status}."),
-    };
-    ApiError::new(StatusCode::CONFLICT, "already_settled", "Settled already", detail)
-        .with(|face| face.winner = Some(Winner::of(&winner.stored)))
-}
-
 fn key_reused() -> ApiError {
     let detail = "This Idempotency-Key was used before with another body. Use a new key for a new request.";
     let status = StatusCode::UNPROCESSABLE_ENTITY;
@@ -371,6 +333,7 @@ impl From<SessionError> for ApiError {
                 Self::new(StatusCode::CONFLICT, "session_name_taken", "The name is taken", detail)
             }
             SessionError::Archived => archived(),
+            SessionError::Audience(error) => error.into(),
             SessionError::Reused => key_reused(),
             SessionError::TooManyTokens => {
                 let detail = format!("{error}. Revoke one first.");
@@ -397,7 +360,6 @@ impl From<ManageError> for ApiError {
                 let detail = "There is a tenant of this name already. Choose another name.";
                 Self::new(StatusCode::CONFLICT, "tenant_exists", "The tenant exists", detail)
             }
-            ManageError::Reused => key_reused(),
             ManageError::Store(error) => error.into(),
         }
     }

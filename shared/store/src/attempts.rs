@@ -32,7 +32,7 @@ impl TenantRows {
         if planned.deliveries.is_empty() {
             state = state.value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true));
         }
-        let deliveries = planned.deliveries.iter().map(|key| self.queued(*key, question, planned));
+        let deliveries = planned.deliveries.iter().map(|key| self.queued(*key, planned));
         let writes: Vec<_> = [state].into_iter().chain(deliveries).collect();
         let table = &self.store.table;
         match self.store.retrying(self.store.budget(), || table.transact(&writes)).await {
@@ -47,7 +47,7 @@ impl TenantRows {
         }
     }
 
-    fn queued(&self, key: DeliveryKey, question: &Elicitation, planned: &Planned) -> Write {
+    fn queued(&self, key: DeliveryKey, planned: &Planned) -> Write {
         let delivery = Delivery {
             key,
             status: DeliveryStatus::Queued,
@@ -55,8 +55,7 @@ impl TenantRows {
             at: planned.at,
             next_attempt_at: Some(planned.attempt_by),
         };
-        let keep_until = question.deadlines.expires_at.plus(countersign_core::limits::RETENTION_DEFAULT);
-        Write::put(delivery_item(&self.keys, &delivery, keep_until)).when_new()
+        Write::put(delivery_item(&self.keys, &delivery, planned.keep_until)).when_new()
     }
 
     pub(crate) async fn read_deliveries(&self, id: ElicitationId) -> Result<Vec<Delivery>, StoreError> {

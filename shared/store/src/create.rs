@@ -8,6 +8,7 @@ use countersign_core::retry::Budget;
 
 use crate::rows::{elicitation_item, number, read_session, text, time, write_content};
 use crate::scoped::{TenantRows, trouble};
+use crate::sessions::forget_content;
 use crate::table::{Failed, Item, TableError, Write};
 
 impl TenantRows {
@@ -63,19 +64,25 @@ impl TenantRows {
         let listed = block.token.map(|token| format!(" AND attribute_exists(#tokens.#{token})"));
         let counted: String =
             block.overdue.iter().map(|id| format!(" AND attribute_exists(#open.#{id})")).collect();
+        let restart = if block.restart_declines { ", #declines = :none" } else { "" };
+        let forget: String = block.forget.iter().map(|one| forget_content(*one)).collect();
         let update = format!(
-            "SET #open.#{id} = :deadline{} REMOVE #lost ADD #revision :one",
+            "SET #open.#{id} = :deadline{}{restart} REMOVE #lost{forget} ADD #revision :one",
             used.unwrap_or_default()
         );
+        // A decline since the session was read may have muted it: then the create reads again.
         let condition = format!(
-            "attribute_exists(#PK) AND attribute_not_exists(#archived_at) AND size(#open) < :room{}{counted}",
+            "attribute_exists(#PK) AND attribute_not_exists(#archived_at) AND size(#open) < :room \
+             AND #answers = :answers{}{counted}",
             listed.unwrap_or_default()
         );
         let write = Write::update(self.keys.session(block.session), update)
             .when(condition)
+            .value(":answers", number(block.answers))
             .value(":deadline", time(new.elicitation.deadlines.expires_at))
             .value(":room", number(block.max_open + block.overdue.len()))
             .value(":one", number(1));
+        let write = if block.restart_declines { write.value(":none", number(0)) } else { write };
         match block.token {
             Some(_) => write.value(":now", time(new.elicitation.created_at)),
             None => write,

@@ -3,8 +3,9 @@
 //! All but three start with `T#<tenant>#`, so that a role can be held to one tenant (`dynamodb:LeadingKeys`): the
 //! `due` index, which only the sweep reads, and the list of tenants, which only the operator reads.
 
+use countersign_app::records::ExternalKind;
 use countersign_core::delivery::DeliveryKey;
-use countersign_core::endpoint::{ActorKind, EndpointId};
+use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{ApiKeyId, ApproverId, ElicitationId, Reference, RequestId, SessionId, TenantId};
 use countersign_core::json::Sha256;
 use countersign_core::time::Timestamp;
@@ -104,9 +105,28 @@ impl Keys {
         self.key("APPROVERS", id.to_string())
     }
 
-    /// The lookup of an approver by an id that a system of the tenant's own knows them by.
-    pub fn external(&self, kind: ActorKind, id: &str) -> Key {
-        self.key(&format!("XID#{}#{}", kind.word(), Sha256::of(id.as_bytes()).hex()), "XID")
+    /// What an approver is found by. Ids are people's own: their hash says nothing. The sort key of an id that
+    /// several may share is the approver's.
+    pub fn external(&self, kind: ExternalKind, id: &str, approver: ApproverId) -> Key {
+        let sk = match kind {
+            ExternalKind::Mail => approver.to_string(),
+            ExternalKind::Slack | ExternalKind::Telegram | ExternalKind::Sub => "XID".to_owned(),
+        };
+        Key { pk: self.external_partition(kind, id), sk }
+    }
+
+    /// The partition of the approvers that an external id finds. The case of a mail address tells nobody apart.
+    pub fn external_partition(&self, kind: ExternalKind, id: &str) -> String {
+        let id = match kind {
+            ExternalKind::Mail => id.to_lowercase(),
+            ExternalKind::Slack | ExternalKind::Telegram | ExternalKind::Sub => id.to_owned(),
+        };
+        format!("T#{}#XID#{}#{}", self.tenant, kind.word(), Sha256::of(id.as_bytes()).hex())
+    }
+
+    /// A version of the policy.
+    pub fn policy(&self, version: u64) -> Key {
+        self.key("POLICY", format!("{version:010}"))
     }
 
     /// An endpoint.
@@ -243,6 +263,8 @@ mod tests {
             keys().tenant_row().pk,
             keys().api_key(ApiKeyId::new(Bits130::from_bytes([1; 17]))).pk,
             keys().approver(approver).pk,
+            keys().external(ExternalKind::Sub, "u1", approver).pk,
+            keys().policy(1).pk,
             keys().idempotency(Sha256::of(b"")).pk,
             keys().audit(Timestamp::from_millis(0), elicitation()).pk,
             keys().pending_list(3),

@@ -5,6 +5,7 @@
 //! `countersign-app` on top, one file per access pattern.
 
 mod api_keys;
+mod approvers;
 mod attempts;
 mod create;
 mod due;
@@ -13,6 +14,7 @@ mod endpoints;
 mod idempotency;
 pub mod keys;
 mod lists;
+mod policies;
 mod port;
 mod purge;
 mod reads;

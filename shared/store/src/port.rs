@@ -5,12 +5,13 @@ use countersign_app::endpoints::{Endpoint, EndpointOutcome};
 use countersign_app::keys::{KeyOutcome, KeyRecord};
 use countersign_app::ports::{StoreError, TenantStore};
 use countersign_app::records::{
-    Approver, ApproverOutcome, AttemptEnd, CreateOutcome, Idempotency, NewElicitation, Planned, Purged, Rows,
-    SessionOutcome, Settled, Settlement, Tenant, Wanted,
+    Approver, ApproverChange, ApproverOutcome, AttemptEnd, CreateOutcome, ExternalKind, Idempotency,
+    NewElicitation, Planned, PolicyVersion, Purged, Rows, SessionOutcome, Settled, Settlement, Tenant,
+    Wanted,
 };
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
-use countersign_core::endpoint::{ActorKind, EndpointId};
+use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, Reference, RequestId, SessionId};
 use countersign_core::retry::Budget;
 use countersign_core::seal::KeyedHash;
@@ -111,6 +112,10 @@ impl TenantStore for TenantRows {
         self.clear_block(session, overdue).await
     }
 
+    async fn unmute(&self, session: SessionId) -> Result<(), StoreError> {
+        self.forget_declines(session).await
+    }
+
     async fn approvers(&self) -> Result<Vec<Approver>, StoreError> {
         self.read_approvers().await
     }
@@ -125,6 +130,34 @@ impl TenantStore for TenantRows {
         idempotency: Option<&Idempotency>,
     ) -> Result<ApproverOutcome, StoreError> {
         self.put_approver(approver, idempotency).await
+    }
+
+    async fn replace_approver(
+        &self,
+        before: &Approver,
+        after: &Approver,
+    ) -> Result<ApproverChange, StoreError> {
+        self.swap_approver(before, after).await
+    }
+
+    async fn remove_approver(&self, approver: &Approver) -> Result<ApproverChange, StoreError> {
+        self.drop_approver(approver).await
+    }
+
+    async fn approver_by_external(
+        &self,
+        kind: ExternalKind,
+        id: &str,
+    ) -> Result<Option<Approver>, StoreError> {
+        self.find_external(kind, id).await
+    }
+
+    async fn put_policy(&self, next: &PolicyVersion) -> Result<bool, StoreError> {
+        self.put_policy_version(next).await
+    }
+
+    async fn policy(&self, version: u64) -> Result<Option<PolicyVersion>, StoreError> {
+        self.read_policy_version(version).await
     }
 
     async fn plan(&self, elicitation: &Elicitation, planned: &Planned) -> Result<bool, StoreError> {
@@ -195,10 +228,6 @@ impl TenantStore for TenantRows {
 
     async fn note_key_use(&self, id: ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         self.touch_key(id, now).await
-    }
-
-    async fn approver_by(&self, kind: ActorKind, id: &str) -> Result<Option<Approver>, StoreError> {
-        self.find_approver(kind, id).await
     }
 
     async fn create_endpoint(

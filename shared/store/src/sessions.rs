@@ -1,8 +1,12 @@
 //! Writing sessions.
 
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
 use countersign_app::records::{Idempotency, SessionOutcome};
 use countersign_core::id::{AskTokenId, ElicitationId, SessionId};
+use countersign_core::json::Sha256;
 use countersign_core::session::{Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
@@ -69,6 +73,19 @@ impl TenantRows {
         self.repeated(&write.when("attribute_exists(#PK)")).await.map(drop)
     }
 
+    pub(crate) async fn forget_declines(&self, session: SessionId) -> Result<(), StoreError> {
+        let empty = || AttributeValue::M(HashMap::new());
+        let update = "SET #declines = :none, #declined = :counts, #declined_at = :times \
+                      REMOVE #last_declined_at ADD #revision :one";
+        let write = Write::update(self.keys.session(session), update)
+            .value(":none", number(0))
+            .value(":counts", empty())
+            .value(":times", empty())
+            .value(":one", number(1))
+            .when("attribute_exists(#PK)");
+        self.repeated(&write).await.map(drop)
+    }
+
     /// A write that may be repeated; what its condition found where it did not hold.
     pub(crate) async fn repeated(&self, write: &Write) -> Result<Option<Vec<Option<Failed>>>, StoreError> {
         let table = &self.store.table;
@@ -78,6 +95,12 @@ impl TenantRows {
             Err(error) => Err(trouble(error)),
         }
     }
+}
+
+/// The end of a REMOVE clause that forgets a declined content.
+pub(crate) fn forget_content(shown: Sha256) -> String {
+    let hex = shown.hex();
+    format!(", #declined.#{hex}, #declined_at.#{hex}")
 }
 
 /// What the create of a session met: itself after a lost answer, an earlier request of its key, or its name.

@@ -8,7 +8,7 @@ use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, SessionId};
 use countersign_core::json::Sha256;
 use countersign_core::retry::Budget;
-use countersign_core::state::{Decision, ExpiryCause};
+use countersign_core::state::{Decision, ExpiryCause, Verdict};
 use countersign_core::time::Timestamp;
 
 use crate::rows::{
@@ -17,9 +17,8 @@ use crate::rows::{
 };
 use crate::scoped::{TenantRows, trouble};
 use crate::sealing::SealedWords;
+use crate::sessions::forget_content;
 use crate::table::{Failed, Item, TableError, Write};
-
-const SESSION_AT: usize = 1;
 
 impl TenantRows {
     pub(crate) async fn settle_rows(
@@ -32,51 +31,63 @@ impl TenantRows {
             Settlement::Decided { decision, .. } => self.seal_words(elicitation.id, decision).await?,
             Settlement::Withdrawn { .. } | Settlement::Expired { .. } => SealedWords::default(),
         };
-        let session = self.session_write(elicitation, settlement);
-        let has_session = session.is_some();
-        let with_session: Vec<_> = session
-            .into_iter()
-            .chain(self.spend_write(settlement))
-            .chain(self.audit_write(elicitation, settlement))
-            .collect();
-        match self.try_settle(elicitation.id, settlement, &words, &with_session, budget).await? {
-            Attempt::Failed(reasons) if is_spent(&reasons, settlement, has_session) => Ok(Settled::Spent),
-            Attempt::Failed(reasons) if unmet(&reasons, 0).is_none() && has_session => {
-                self.settle_past_session(elicitation, settlement, &words, &reasons, budget).await
+        let session = self.session_write(elicitation, settlement).map(|write| (Part::Session, write));
+        let rest = self.rest_writes(elicitation, settlement);
+        let beside: Vec<_> = session.into_iter().chain(rest.iter().cloned()).collect();
+        let attempt = self.try_settle(elicitation.id, settlement, &words, &beside, budget).await?;
+        let attempt = match attempt {
+            // The session is gone: the question ends without it.
+            Attempt::Failed(Part::Session, found) if found.item.is_empty() => {
+                self.try_settle(elicitation.id, settlement, &words, &rest, budget).await?
             }
-            attempt => self.settled(attempt).await,
-        }
-    }
-
-    /// The session's condition did not hold: it has moved on, or it is gone and the question ends without it.
-    async fn settle_past_session(
-        &self,
-        elicitation: &Elicitation,
-        settlement: &Settlement,
-        words: &SealedWords,
-        reasons: &[Option<Failed>],
-        budget: Budget,
-    ) -> Result<Settled, StoreError> {
-        let is_gone = unmet(reasons, SESSION_AT).is_some_and(|failed| failed.item.is_empty());
-        if !is_gone {
-            return Ok(Settled::SessionMoved);
-        }
-        let rest = self.spend_write(settlement).into_iter().chain(self.audit_write(elicitation, settlement));
-        let attempt =
-            self.try_settle(elicitation.id, settlement, words, &rest.collect::<Vec<_>>(), budget).await?;
-        self.settled(attempt).await
-    }
-
-    async fn settled(&self, attempt: Attempt) -> Result<Settled, StoreError> {
-        let reasons = match attempt {
-            Attempt::Done => return Ok(Settled::Won),
-            Attempt::Failed(reasons) => reasons,
+            attempt => attempt,
         };
-        match unmet(&reasons, 0) {
-            Some(failed) if failed.item.is_empty() => Ok(Settled::Missing),
-            Some(failed) => Ok(Settled::Lost { current: Box::new(self.question(&failed.item).await?) }),
-            None => Ok(Settled::SessionMoved),
+        match attempt {
+            Attempt::Done => Ok(Settled::Won),
+            Attempt::Failed(Part::State, found) if found.item.is_empty() => Ok(Settled::Missing),
+            Attempt::Failed(Part::State, found) => {
+                Ok(Settled::Lost { current: Box::new(self.question(&found.item).await?) })
+            }
+            Attempt::Failed(Part::Session, _) => Ok(Settled::SessionMoved),
+            Attempt::Failed(Part::Spent, _) => Ok(Settled::Spent),
+            Attempt::Failed(Part::Standing, _) => Ok(Settled::NotEligible),
+            Attempt::Failed(Part::Audit, _) => {
+                Err(StoreError::Corrupt("a settlement failed on no condition of its own".into()))
+            }
         }
+    }
+
+    /// What is written besides question and session.
+    fn rest_writes(&self, elicitation: &Elicitation, settlement: &Settlement) -> Vec<(Part, Write)> {
+        let spent = self.spend_write(settlement).map(|write| (Part::Spent, write));
+        let standing = self.standing_check(elicitation, settlement).map(|write| (Part::Standing, write));
+        let audit = self.audit_write(elicitation, settlement).map(|write| (Part::Audit, write));
+        spent.into_iter().chain(standing).chain(audit).collect()
+    }
+
+    /// The approver who decides is still there, and still of those who may: looked at inside the write, so that who was
+    /// removed while the page was open decides nothing.
+    fn standing_check(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
+        let Settlement::Decided { decision, .. } = settlement else { return None };
+        let approver = decision.by.approver?;
+        let mut condition = "attribute_exists(#PK)".to_owned();
+        let mut values = Vec::new();
+        for groups in elicitation.audience.groups_needed_of(approver) {
+            let one_of: Vec<_> = groups
+                .iter()
+                .map(|group| {
+                    values.push(text(group.as_str()));
+                    format!("contains(#groups, :g{})", values.len())
+                })
+                .collect();
+            // A list that names neither the approver nor a group admits nobody.
+            let one_of =
+                if one_of.is_empty() { "attribute_not_exists(#PK)".into() } else { one_of.join(" OR ") };
+            condition = format!("{condition} AND ({one_of})");
+        }
+        let check = Write::check(self.keys.approver(approver), condition);
+        let values = values.into_iter().enumerate();
+        Some(values.fold(check, |check, (index, group)| check.value(&format!(":g{}", index + 1), group)))
     }
 
     /// `beside` is what is written in the same transaction.
@@ -85,19 +96,20 @@ impl TenantRows {
         id: ElicitationId,
         settlement: &Settlement,
         words: &SealedWords,
-        beside: &[Write],
+        beside: &[(Part, Write)],
         budget: Budget,
     ) -> Result<Attempt, StoreError> {
         let attempt = || async {
             // The deadline must lie ahead at every attempt, however long those before it took.
             let state = self.state_write(id, settlement, words, self.store.now());
-            let writes: Vec<_> = [state].into_iter().chain(beside.iter().cloned()).collect();
+            let writes: Vec<_> =
+                [state].into_iter().chain(beside.iter().map(|(_, write)| write.clone())).collect();
             self.store.table.transact(&writes).await
         };
         // A repeat after a lost answer finds the question ended, by itself: the use-case compares.
         match self.store.retrying(budget, attempt).await {
             Ok(()) => Ok(Attempt::Done),
-            Err(TableError::Condition(reasons)) => Ok(Attempt::Failed(reasons)),
+            Err(TableError::Condition(reasons)) => Ok(first_unmet(reasons, beside)),
             Err(error) => Err(trouble(error)),
         }
     }
@@ -140,7 +152,9 @@ impl TenantRows {
     fn session_write(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {
         let session = elicitation.session?;
         match settlement {
-            Settlement::Decided { .. } => Some(self.unblock(session, elicitation.id, ", #lost")),
+            Settlement::Decided { decision, .. } => {
+                Some(self.unblock_decided(session, elicitation, decision))
+            }
             Settlement::Withdrawn { .. } => Some(self.unblock(session, elicitation.id, "")),
             Settlement::Expired { session: loss, .. } => {
                 loss.as_ref().map(|loss| self.lose(session, elicitation.id, loss))
@@ -153,6 +167,31 @@ impl TenantRows {
         Write::update(self.keys.session(session), update)
             .value(":one", number(1))
             .when("attribute_exists(#PK)")
+    }
+
+    /// A decline is counted, for its content and for the session; an accept ends the count.
+    fn unblock_decided(&self, session: SessionId, question: &Elicitation, decision: &Decision) -> Write {
+        let (id, hex) = (question.id, question.shown_sha256.hex());
+        let update = match decision.verdict {
+            Verdict::Cancel => return self.unblock(session, id, ", #lost"),
+            Verdict::Accept(_) => format!(
+                "SET #declines = :none REMOVE #open.#{id}, #lost, #last_declined_at{} ADD #revision :one, #answers :one",
+                forget_content(question.shown_sha256)
+            ),
+            Verdict::Decline => format!(
+                "SET #declined.#{hex} = if_not_exists(#declined.#{hex}, :none) + :one, \
+                 #declined_at.#{hex} = :at, #last_declined_at = :at \
+                 REMOVE #open.#{id}, #lost ADD #revision :one, #declines :one, #answers :one"
+            ),
+        };
+        let write = Write::update(self.keys.session(session), update)
+            .value(":none", number(0))
+            .value(":one", number(1))
+            .when("attribute_exists(#PK)");
+        match decision.verdict {
+            Verdict::Decline => write.value(":at", time(decision.at)),
+            Verdict::Accept(_) | Verdict::Cancel => write,
+        }
     }
 
     fn lose(&self, session: SessionId, id: ElicitationId, loss: &SessionLoss) -> Write {
@@ -202,6 +241,7 @@ impl TenantRows {
         ]);
         if let Settlement::Decided { decision, .. } = settlement {
             item.insert("method".to_owned(), text(decision.by.method.word()));
+            item.insert("policy_version".to_owned(), number(elicitation.policy_version));
             let hash = decision.verdict.answer().map(|answer| Sha256::of_json(&answer.clone().into()));
             item.extend(hash.map(|hash| ("content_sha256".to_owned(), text(hash.hex()))));
         }
@@ -254,20 +294,27 @@ impl TenantRows {
     }
 }
 
+/// What a write of the transaction is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    State,
+    Session,
+    Spent,
+    Standing,
+    Audit,
+}
+
 enum Attempt {
     Done,
-    Failed(Vec<Option<Failed>>),
+    /// The first of the writes whose condition did not hold, and what it found.
+    Failed(Part, Failed),
 }
 
-/// Whether it is what the settlement was to spend that stood in its way, and nothing before it.
-fn is_spent(reasons: &[Option<Failed>], settlement: &Settlement, has_session: bool) -> bool {
-    let spends = matches!(settlement, Settlement::Decided { once: Some(_), .. });
-    let at = SESSION_AT + usize::from(has_session);
-    spends && (0..at).all(|index| unmet(reasons, index).is_none()) && unmet(reasons, at).is_some()
-}
-
-fn unmet(reasons: &[Option<Failed>], index: usize) -> Option<&Failed> {
-    reasons.get(index).and_then(Option::as_ref)
+fn first_unmet(reasons: Vec<Option<Failed>>, beside: &[(Part, Write)]) -> Attempt {
+    let parts = std::iter::once(Part::State).chain(beside.iter().map(|(part, _)| *part));
+    let unmet = parts.zip(reasons).find_map(|(part, reason)| reason.map(|found| (part, found)));
+    unmet
+        .map_or(Attempt::Failed(Part::Audit, Failed::default()), |(part, found)| Attempt::Failed(part, found))
 }
 
 fn decided_set(words: &SealedWords) -> String {

@@ -15,6 +15,7 @@ use countersign_core::elicitation::Tier;
 use countersign_core::id::TenantId;
 use countersign_core::json::Sha256;
 use countersign_core::limits::{EXPIRY_DEFAULT, RETENTION_DEFAULT};
+use countersign_core::policy::Policy;
 use countersign_core::schema::Schema;
 use countersign_core::seal::{AskToken, KeyRing, SealKey};
 use countersign_core::state::Answer;
@@ -92,7 +93,7 @@ impl TestApp {
             stopping: Stopping::default(),
             settings: Arc::new(settings()),
         };
-        app.create_tenant_with(tenant(), true, &key).await.expect("a tenant");
+        app.create_tenant_with(tenant(), Policy::of_one_person(), &key).await.expect("a tenant");
         app.add_approver_to(&tenant(), "You".into(), Some("you@localhost".into()))
             .await
             .expect("an approver");
@@ -176,6 +177,7 @@ fn ask(retry_key: RetryKey, message: &str, schema: &Value) -> Ask {
         expiry: Expiry::Default,
         poll_interval: None,
         supersedes: None,
+        audience: None,
         require_reachable: false,
         request_sha256: Sha256::of(message.as_bytes()),
     }

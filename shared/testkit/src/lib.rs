@@ -18,4 +18,4 @@ pub mod web;
 
 pub use app::{TestApp, fallback_ask, native_ask, pressed};
 pub use clock::MockClock;
-pub use web::Web;
+pub use web::{Reply, Web};

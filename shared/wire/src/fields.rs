@@ -245,6 +245,24 @@ impl<'a> Fields<'a> {
         self.texts(key, counts, rule)
     }
 
+    /// A list of texts that parse as `T`; `wanted` says what would.
+    pub fn parsed_list<T: FromStr>(
+        &self,
+        key: &'static str,
+        counts: RangeInclusive<usize>,
+        wanted: &str,
+    ) -> Vec<T> {
+        let read = |(index, item): (usize, &Value)| {
+            let found = item.as_str().and_then(|text| text.parse().ok());
+            if found.is_none() {
+                let pointer = format!("{}/{index}", self.pointer(key));
+                self.faults.add(INVALID_REQUEST, pointer, format!("must be {wanted}"));
+            }
+            found
+        };
+        self.items(key, counts).iter().enumerate().filter_map(read).collect()
+    }
+
     /// A list of objects.
     pub fn objects(&self, key: &'static str, counts: RangeInclusive<usize>) -> Vec<Self> {
         let read = |(index, item): (usize, &'a Value)| {

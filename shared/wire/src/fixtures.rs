@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use countersign_core::assurance::Assurance;
+use countersign_core::audience::Audience;
 use countersign_core::deadline::Deadlines;
+use countersign_core::declines::Declines;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey, DeliveryStatus, NoticeKind};
 use countersign_core::elicitation::{Asker, Elicitation, Evidence, Tier};
 use countersign_core::id::{
@@ -50,7 +53,11 @@ pub(crate) fn elicitation() -> Elicitation {
         tool: Some("send_email".into()),
         tier: Tier::Write,
         title: Some("Send an e-mail".into()),
+        policy_version: 1,
+        audience: Audience::default(),
+        assurance: Assurance::Tap,
         request_sha256: Sha256::of(b""),
+        shown_sha256: Sha256::of(b""),
         created_at: CREATED,
         deadlines: Deadlines::fallback(CREATED, None, Duration::from_hours(1)),
         evidence: Evidence::default(),
@@ -134,6 +141,7 @@ pub(crate) fn session() -> Session {
         owner: Principal::stored("key_a"),
         surface: None,
         default_ttl: None,
+        audience: None,
         created_at: CREATED,
         archived_at: None,
         open: vec![OpenQuestion { elicitation: ElicitationId::new(bits(1)), expires_at: after(3_600) }],
@@ -149,6 +157,7 @@ pub(crate) fn session() -> Session {
             expires_at: after(86_400),
             last_used_at: None,
         }],
+        declines: Declines::default(),
         revision: 1,
     }
 }

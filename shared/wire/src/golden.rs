@@ -4,17 +4,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_core::ask::RetryKey;
+use countersign_core::assurance::Assurance;
+use countersign_core::declines::Declines;
 use countersign_core::delivery::ChannelKind;
+use countersign_core::policy::{Policy, TierPolicy};
 use countersign_core::state::State;
 use countersign_core::text::mask_address;
 use countersign_core::violation::Violation;
 use serde::Serialize;
 
+use crate::approver::{ApproverFacts, ApproverPage, ApproverView, ExternalIds};
 use crate::fixtures::{
     EXPIRY_CAUSES, accepted, after, approver, cancelled, declined, delivery, elicitation, native_elicitation,
     session, withdrawn,
 };
 use crate::native::{self, DeliveryView, Page, QuestionView, View, Winner};
+use crate::policy::PolicyView;
 use crate::problem::Problem;
 use crate::rejected::{INVALID_REQUEST, Rejected};
 use crate::session::{Env, Gate, SessionCreated, SessionRepeated, SessionView, TokenGrant};
@@ -135,10 +140,51 @@ fn sessions() {
     check("session_created", &SessionCreated::of(&session(), grant, env, Gate::Working, now));
     check("session_repeated", &SessionRepeated::of(&session(), Gate::Working, now));
     check("session_view", &SessionView::of(&session(), Some(after(4)), Gate::Working, now));
+    let mut muted = session();
+    muted.declines = Declines { in_a_row: 3, last_at: Some(after(8)), ..Declines::default() };
+    check("session_view_muted", &SessionView::of(&muted, Some(after(4)), Gate::Working, now));
     let mut archived = session();
     archived.archived_at = Some(after(5));
     (archived.title, archived.lost) = (None, None);
     check("session_view_archived", &SessionView::of(&archived, None, Gate::Unreachable, now));
+}
+
+#[test]
+fn approvers() {
+    let groups = ["finance".parse().unwrap(), "on-call".parse().unwrap()];
+    let facts = ApproverFacts {
+        id: approver(),
+        name: "Mara",
+        email: Some("mara@example.com"),
+        groups: &groups,
+        channels: &[ChannelKind::Email],
+        created_at: after(0),
+    };
+    let ids = ExternalIds { slack: Some("U024BE7LH".into()), telegram: None, sub: Some("mara".into()) };
+    let mara = ApproverView::of(facts, ids);
+    let bare = ApproverFacts { name: "Bo", email: None, groups: &[], channels: &[], ..facts };
+    let bo = ApproverView::of(bare, ExternalIds::default());
+    check("approver", &mara);
+    check("approvers", &ApproverPage::of(vec![bo, mara]));
+}
+
+#[test]
+fn policies() {
+    check("policy_new", &PolicyView::of(&Policy::of_new_tenant(), 1, after(0)));
+    let finance = TierPolicy {
+        assurance: Assurance::Code,
+        audience: Some(vec!["group:finance".parse().unwrap(), approver().to_string().parse().unwrap()]),
+        channels: Some(vec![ChannelKind::Email]),
+    };
+    let policy = Policy {
+        external: finance,
+        default_ttl: Some(Duration::from_mins(30)),
+        retention: Some(Duration::from_hours(24 * 90)),
+        asker_may_choose: true,
+        callback_origins: vec!["https://hooks.example.com".into()],
+        ..Policy::of_new_tenant()
+    };
+    check("policy", &PolicyView::of(&policy, 3, after(60)));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! domain values by its constructor; the order of its fields is the order on the wire. Golden files pin every
 //! shape. PROTOCOL.md is the specification.
 
+pub mod approver;
 pub mod endpoint;
 pub mod fallback;
 pub mod fields;
@@ -14,6 +15,7 @@ pub mod key;
 pub mod limits;
 pub mod manage;
 pub mod native;
+pub mod policy;
 pub mod problem;
 pub mod rejected;
 mod schema;

@@ -50,6 +50,18 @@ pub const SESSION_TTL_SECONDS: RangeInclusive<u64> = 60..=604_800;
 pub const ASK_TOKEN_TTL_SECONDS: RangeInclusive<u64> = 60..=31_536_000;
 /// `expires_in_seconds`: any positive whole number that JSON keeps; the wait is clamped, not refused.
 pub const EXPIRES_IN_SECONDS: RangeInclusive<u64> = 1..=9_007_199_254_740_992;
+/// Entries of an audience: a rule that somebody can still read.
+pub const AUDIENCE: RangeInclusive<usize> = 1..=50;
+/// Groups of one approver: they lie in the row that every create reads.
+pub const GROUPS: usize = 50;
+/// Characters of an external id; a JWT's `sub` has at most 255 (`OpenID` Connect Core 1.0, section 2).
+pub const EXTERNAL_ID_CHARS: usize = 255;
+/// `retention_days` of a policy: a day to ten years, as for the deployment.
+pub const RETENTION_DAYS: RangeInclusive<u64> = 1..=3_650;
+/// Callback origins of a policy.
+pub const CALLBACK_ORIGINS: RangeInclusive<usize> = 0..=20;
+/// Characters of a callback origin: the scheme, the longest host name (RFC 1035, section 2.3.4) and a port.
+pub const ORIGIN_CHARS: usize = 270;
 /// Characters of an approver's name.
 pub const APPROVER_NAME_CHARS: usize = 120;
 /// Characters of a mail address (RFC 5321, section 4.5.3.1).

@@ -1,14 +1,11 @@
-//! Tenants and approvers (PROTOCOL.md section 2.5), as far as asking and answering needs them.
+//! Tenants (PROTOCOL.md section 2.5).
 
-use countersign_core::delivery::ChannelKind;
-use countersign_core::id::{ApproverId, TenantId};
+use countersign_core::id::TenantId;
 use countersign_core::time::Timestamp;
-use email_check::is_address;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::fields::{Faults, Fields, TextRule};
-use crate::limits::{APPROVER_NAME_CHARS, EMAIL_CHARS};
+use crate::fields::{Faults, Fields};
 use crate::rejected::Rejected;
 
 /// `POST /v1/tenants`
@@ -122,83 +119,5 @@ impl TenantDeletion {
     /// It has begun.
     pub const fn begun() -> Self {
         Self { status: "deleting", confirm: None, confirm_until: None }
-    }
-}
-
-/// `POST /v1/approvers`
-pub struct ApproverBody {
-    /// What people call them.
-    pub name: String,
-    /// Their mail address.
-    pub email: Option<String>,
-}
-
-impl ApproverBody {
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// [`Rejected`] with all that is wrong.
-    pub fn read(body: &Map<String, Value>) -> Result<Self, Rejected> {
-        let faults = Faults::default();
-        let fields = Fields::root(body, &faults);
-        let name = fields.required_text("name", TextRule::line(APPROVER_NAME_CHARS));
-        let email = fields.text("email", TextRule::line(EMAIL_CHARS));
-        if email.as_deref().is_some_and(|email| !is_address(email)) {
-            fields.refuse("email", "must be a mail address, such as mara@example.com");
-        }
-        fields.finish();
-        faults.refusal().map(|()| Self { name, email })
-    }
-}
-
-/// An approver.
-#[derive(Serialize)]
-pub struct ApproverView {
-    id: String,
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    email: Option<String>,
-    channels: Vec<&'static str>,
-    created_at: String,
-}
-
-impl ApproverView {
-    /// The answer.
-    pub fn of(
-        id: ApproverId,
-        name: &str,
-        email: Option<&str>,
-        channels: &[ChannelKind],
-        created_at: Timestamp,
-    ) -> Self {
-        Self {
-            id: id.to_string(),
-            name: name.to_owned(),
-            email: email.map(str::to_owned),
-            channels: channels.iter().map(|channel| channel.word()).collect(),
-            created_at: created_at.to_string(),
-        }
-    }
-}
-
-/// All approvers of a tenant.
-#[derive(Serialize)]
-pub struct ApproverPage {
-    approvers: Vec<ApproverView>,
-}
-
-impl ApproverPage {
-    /// The answer.
-    pub const fn of(approvers: Vec<ApproverView>) -> Self {
-        Self { approvers }
-    }
-}
-
-mod email_check {
-    /// One `@`, something before it, a host behind it, nothing that could end a header.
-    pub(super) fn is_address(text: &str) -> bool {
-        let (local, host) = text.rsplit_once('@').unwrap_or_default();
-        let plain = |c: char| !c.is_whitespace() && !c.is_control() && !"<>,;:\"()[]\\".contains(c);
-        !local.is_empty() && !host.is_empty() && !local.contains('@') && text.chars().all(plain)
     }
 }

@@ -14,8 +14,6 @@ pub const SENSITIVE_FIELD: &str = "sensitive_field";
 pub const INVALID_BINDING: &str = "invalid_binding";
 /// The answer does not fit.
 pub const INVALID_CONTENT: &str = "invalid_content";
-/// The asker may not choose who is asked.
-pub const AUDIENCE_NOT_ALLOWED: &str = "audience_not_allowed";
 /// The asker may not name a callback.
 pub const CALLBACK_NOT_ALLOWED: &str = "callback_not_allowed";
 
@@ -45,7 +43,6 @@ impl Rejected {
             SENSITIVE_FIELD => "A form must not ask for a secret",
             INVALID_BINDING => "The binding does not hold together",
             INVALID_CONTENT => "The content does not fit",
-            AUDIENCE_NOT_ALLOWED => "The asker may not choose who is asked",
             CALLBACK_NOT_ALLOWED => "The asker may not name a callback",
             _ => "The request is refused",
         }

@@ -6,6 +6,7 @@ mod view;
 
 use std::time::Duration;
 
+use countersign_core::audience::AudienceEntry;
 use countersign_core::id::SessionName;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,8 @@ pub use view::{SessionCreated, SessionRepeated, SessionView, TokenGrant};
 
 use crate::fields::{Faults, Fields, TextRule};
 use crate::limits::{ASK_TOKEN_TTL_SECONDS, SESSION_TTL_SECONDS, THREAD_CHARS, TITLE_CHARS};
-use crate::rejected::{AUDIENCE_NOT_ALLOWED, Rejected};
+use crate::policy::asked_audience;
+use crate::rejected::Rejected;
 
 const SURFACES: [&str; 4] = ["slack", "telegram", "cli", "web"];
 const GOOD_NAME: &str = "1 to 128 characters of A-Z, a-z, 0-9, '.', '_', ':' and '-', not starting with se_";
@@ -31,6 +33,8 @@ pub struct SessionBody {
     pub surface: Option<Value>,
     /// The wait of its questions that name none.
     pub default_ttl: Option<Duration>,
+    /// The asker's own narrowing of who is asked in it.
+    pub audience: Option<Vec<AudienceEntry>>,
     /// The life of the ask token.
     pub ask_token_ttl: Option<Duration>,
 }
@@ -39,7 +43,7 @@ impl SessionBody {
     /// Reads the body; unknown fields are refused.
     ///
     /// # Errors
-    /// `invalid_request` for the shape, else `audience_not_allowed`.
+    /// `invalid_request`.
     pub fn read(body: &Map<String, Value>) -> Result<Self, Rejected> {
         let faults = Faults::default();
         let fields = Fields::root(body, &faults);
@@ -48,10 +52,9 @@ impl SessionBody {
             title: fields.text("title", TextRule::line(TITLE_CHARS)),
             surface: fields.object("surface").map(|surface| read_surface(&surface)),
             default_ttl: fields.integer("default_ttl_seconds", SESSION_TTL_SECONDS).map(Duration::from_secs),
+            audience: asked_audience(&fields),
             ask_token_ttl: ask_token_ttl(&fields),
         };
-        let message = "no policy of this version lets an asker choose who is asked; leave it out";
-        fields.forbid(AUDIENCE_NOT_ALLOWED, "audience", message);
         fields.finish();
         faults.refusal().map(|()| session)
     }
@@ -133,7 +136,7 @@ mod tests {
         ] {
             refuses(&body, "invalid_request", pointer);
         }
-        refuses(&json!({"audience": ["ops"]}), "audience_not_allowed", "/audience");
+        refuses(&json!({"audience": ["group:ops", "ops"]}), "invalid_request", "/audience/1");
     }
 
     #[test]

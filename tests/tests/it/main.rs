@@ -31,6 +31,8 @@ mod mutants;
 #[cfg(test)]
 mod openapi;
 #[cfg(test)]
+mod policy;
+#[cfg(test)]
 mod racing;
 #[cfg(test)]
 mod round_trip;

@@ -118,6 +118,20 @@ fn a_decision_after_its_last_moment_is_found() {
 }
 
 #[test]
+fn a_decision_by_somebody_who_may_answer_no_more_is_found() {
+    let unchecked = |writes: &mut Vec<Write>| {
+        writes.retain(|write| !matches!(write.action, Action::Check(_)));
+    };
+    assert!(found(unchecked).is_some());
+}
+
+#[test]
+fn a_question_that_was_declined_meanwhile_and_is_asked_again_is_found() {
+    let unheard = |writes: &mut Vec<Write>| drop_part(writes, "SESSION", " AND #answers = :answers");
+    assert!(found(unheard).is_some());
+}
+
+#[test]
 fn a_session_without_a_limit_is_found() {
     let no_limit = |writes: &mut Vec<Write>| drop_part(writes, "SESSION", " AND size(#open) < :room");
     assert!(found(no_limit).is_some());

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use countersign_app::endpoints::{EndpointError, MAX_ENDPOINTS, MAX_SECRETS};
 use countersign_app::inbound::InboundError;
+use countersign_app::respond::RespondError;
 
 use super::{ApiError, key_reused};
 
@@ -21,12 +22,6 @@ impl ApiError {
                       see where it stands.";
         Self::new(StatusCode::CONFLICT, "webhook_replayed", "Used before", detail)
     }
-
-    /// Somebody whom this question may not be answered by.
-    pub(super) fn not_an_approver() -> Self {
-        let detail = "This is not an approver who may answer this question. Nothing was decided.";
-        Self::new(StatusCode::FORBIDDEN, "not_an_approver", "Not an approver of this question", detail)
-    }
 }
 
 impl From<InboundError> for ApiError {
@@ -34,7 +29,7 @@ impl From<InboundError> for ApiError {
         match error {
             InboundError::Unsigned => Self::unsigned(),
             InboundError::Replayed => Self::replayed(),
-            InboundError::NotAnApprover => Self::not_an_approver(),
+            InboundError::NotAnApprover => RespondError::NotAnApprover.into(),
             InboundError::Store(error) => error.into(),
         }
     }

@@ -1,18 +1,20 @@
 //! Which function serves what (DESIGN.md section 6): one table, from which the routers are built and against which the
 //! tests, the template and the OpenAPI document are held.
 
+mod approvers;
 mod elicitations;
 mod endpoints;
 mod fallback;
 mod health;
 mod keys;
 mod page;
+mod policy;
 mod query;
 mod sessions;
 mod tenants;
 
 use axum::Router;
-use axum::routing::{MethodRouter, delete, get, patch, post};
+use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::Http;
@@ -90,8 +92,14 @@ const MANAGE: &[Route] = &[
     route(Function::Manage, "DELETE", "/v1/sessions/{session}/tokens/{token_id}", || {
         delete(sessions::revoke_token)
     }),
-    route(Function::Manage, "GET", "/v1/approvers", || get(tenants::approvers)),
-    route(Function::Manage, "POST", "/v1/approvers", || post(tenants::add_approver)),
+    route(Function::Manage, "POST", "/v1/sessions/{session}/unmute", || post(sessions::unmute)),
+    route(Function::Manage, "GET", "/v1/approvers", || get(approvers::list)),
+    route(Function::Manage, "POST", "/v1/approvers", || post(approvers::add)),
+    route(Function::Manage, "GET", "/v1/approvers/{id}", || get(approvers::read)),
+    route(Function::Manage, "PATCH", "/v1/approvers/{id}", || patch(approvers::change)),
+    route(Function::Manage, "DELETE", "/v1/approvers/{id}", || delete(approvers::remove)),
+    route(Function::Manage, "GET", "/v1/policy", || get(policy::read)),
+    route(Function::Manage, "PUT", "/v1/policy", || put(policy::replace)),
     route(Function::Manage, "GET", "/v1/endpoints", || get(endpoints::list)),
     route(Function::Manage, "POST", "/v1/endpoints", || post(endpoints::create)),
     route(Function::Manage, "GET", "/v1/endpoints/{endpoint}", || get(endpoints::read)),

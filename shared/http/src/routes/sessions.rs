@@ -12,7 +12,7 @@ use countersign_wire::session::{
 };
 
 use super::elicitations::request_key;
-use crate::authority::{Ask, Drive, Key, Look};
+use crate::authority::{Ask, Drive, Key, Look, Manage};
 use crate::body::ManagingBody;
 use crate::error::ApiError;
 use crate::path::Path;
@@ -31,6 +31,7 @@ pub(super) async fn open(
         title: body.title,
         surface: body.surface,
         default_ttl: body.default_ttl,
+        audience: body.audience,
         token_ttl: body.ask_token_ttl,
     };
     let opening = match &key {
@@ -105,6 +106,15 @@ pub(super) async fn archive(
     Path(session): Path<String>,
 ) -> Result<Json<SessionView>, ApiError> {
     Ok(Json(view(&app.archive(&caller, &session).await?)))
+}
+
+/// `POST /v1/sessions/{session}/unmute`
+pub(super) async fn unmute(
+    State(app): State<App>,
+    Key { caller, .. }: Key<Manage>,
+    Path(session): Path<String>,
+) -> Result<Json<SessionView>, ApiError> {
+    Ok(Json(view(&app.unmute(&caller, &session).await?)))
 }
 
 fn view(seen: &SessionSeen) -> SessionView {

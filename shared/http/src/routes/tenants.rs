@@ -1,20 +1,19 @@
-//! Tenants, by the operator; approvers, by a key with the scope `manage`.
+//! Tenants, by the operator.
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use countersign_app::App;
 use countersign_app::lifecycle::Deletion;
-use countersign_app::records::{Approver, Tenant};
+use countersign_app::records::Tenant;
 use countersign_core::id::TenantId;
+use countersign_core::policy::Policy;
 use countersign_wire::manage::{
-    ApproverBody, ApproverPage, ApproverView, TenantBody, TenantCreated, TenantDeletion, TenantFacts,
-    TenantPage, TenantView,
+    TenantBody, TenantCreated, TenantDeletion, TenantFacts, TenantPage, TenantView,
 };
 
-use super::elicitations::request_key;
 use super::query::Query;
-use crate::authority::{ByOperator, Key, Manage};
+use crate::authority::ByOperator;
 use crate::body::ManagingBody;
 use crate::error::ApiError;
 use crate::path::Path;
@@ -26,8 +25,7 @@ pub(super) async fn create(
     ManagingBody(body): ManagingBody,
 ) -> Result<(StatusCode, Json<TenantCreated>), ApiError> {
     let wanted = TenantBody::read(&body)?;
-    // New tenants do not let an asker decide its own question.
-    let (tenant, key) = app.create_tenant(operator, wanted.id, false).await?;
+    let (tenant, key) = app.create_tenant(operator, wanted.id, Policy::of_new_tenant()).await?;
     Ok((StatusCode::CREATED, Json(TenantCreated::of(&tenant.id, &tenant.name, key.reveal()))))
 }
 
@@ -96,34 +94,4 @@ fn tenant_view(tenant: &Tenant) -> TenantView {
         suspended: tenant.suspended,
         deleting: tenant.deleting,
     })
-}
-
-/// `POST /v1/approvers`
-pub(super) async fn add_approver(
-    State(app): State<App>,
-    Key { caller, .. }: Key<Manage>,
-    headers: HeaderMap,
-    ManagingBody(body): ManagingBody,
-) -> Result<(StatusCode, Json<ApproverView>), ApiError> {
-    let key = request_key(&headers, &body)?;
-    let wanted = ApproverBody::read(&body)?;
-    let approver = match &key {
-        Some(key) => app.add_approver_once(&caller, wanted.name, wanted.email, key).await?,
-        None => app.add_approver(&caller, wanted.name, wanted.email).await?,
-    };
-    Ok((StatusCode::CREATED, Json(view(&approver))))
-}
-
-/// `GET /v1/approvers`
-pub(super) async fn approvers(
-    State(app): State<App>,
-    Key { caller, .. }: Key<Manage>,
-) -> Result<Json<ApproverPage>, ApiError> {
-    let approvers = app.approvers(&caller).await?;
-    Ok(Json(ApproverPage::of(approvers.iter().map(view).collect())))
-}
-
-fn view(approver: &Approver) -> ApproverView {
-    let channels = approver.channels();
-    ApproverView::of(approver.id, &approver.name, approver.email.as_deref(), &channels, approver.created_at)
 }

@@ -9,13 +9,15 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
 use countersign_app::records::NewElicitation;
+use countersign_core::assurance::Assurance;
+use countersign_core::audience::{Audience, AudienceEntry};
 use countersign_core::deadline::Deadlines;
 use countersign_core::elicitation::{Asker, Elicitation, Evidence, Tier};
 use countersign_core::id::{Front, Principal};
 use countersign_core::json::Sha256;
 use countersign_core::state::{Answer, Decider, Decision, State, Verdict};
 
-use super::attributes::{Builder, Reader, number, text, time};
+use super::attributes::{Builder, Reader, number, text, time, words};
 use crate::keys::{Keys, due_place, due_shard, shard};
 use crate::table::Item;
 
@@ -43,7 +45,11 @@ pub(crate) fn elicitation_item(keys: &Keys, new: &NewElicitation) -> Item {
         .maybe("tool", one.tool.as_deref().map(text))
         .set("tier", text(one.tier.word()))
         .maybe("title", one.title.as_deref().map(text))
+        .set("policy_version", number(one.policy_version))
+        .set("assurance", text(one.assurance.word()))
+        .maybe("audience", audience_value(&one.audience))
         .set("request_sha256", text(one.request_sha256.hex()))
+        .set("shown_sha256", text(one.shown_sha256.hex()))
         .set("created_at", time(one.created_at))
         .set("expires_at", time(one.deadlines.expires_at))
         .set("decide_by", time(one.deadlines.decide_by))
@@ -65,7 +71,7 @@ pub(crate) fn read_elicitation(item: &Item) -> Result<Elicitation, StoreError> {
         "native" => Front::Native,
         _ => return Err(row.corrupt("front")),
     };
-    let request_hash = Sha256::from_hex(row.text("request_sha256")?);
+    let hash = |name| Sha256::from_hex(row.text(name)?).ok_or_else(|| row.corrupt(name));
     Ok(Elicitation {
         id: row.parsed("id")?,
         reference: row.parsed("reference")?,
@@ -79,7 +85,11 @@ pub(crate) fn read_elicitation(item: &Item) -> Result<Elicitation, StoreError> {
         tool: row.maybe_owned("tool")?,
         tier: Tier::from_word(row.text("tier")?).ok_or_else(|| row.corrupt("tier"))?,
         title: row.maybe_owned("title")?,
-        request_sha256: request_hash.ok_or_else(|| row.corrupt("request_sha256"))?,
+        policy_version: row.number("policy_version")?,
+        assurance: Assurance::from_word(row.text("assurance")?).ok_or_else(|| row.corrupt("assurance"))?,
+        audience: read_audience(&row, item)?,
+        request_sha256: hash("request_sha256")?,
+        shown_sha256: hash("shown_sha256")?,
         created_at: row.time("created_at")?,
         deadlines: Deadlines {
             expires_at: row.time("expires_at")?,
@@ -100,6 +110,30 @@ pub(crate) fn read_elicitation(item: &Item) -> Result<Elicitation, StoreError> {
         },
         stored: read_state(&row)?,
     })
+}
+
+/// A rule as a list of lists; none where everybody may answer.
+fn audience_value(audience: &Audience) -> Option<AttributeValue> {
+    let lists: Vec<_> = audience.lists().iter().map(|list| entries_value(list)).collect();
+    (!lists.is_empty()).then_some(AttributeValue::L(lists))
+}
+
+/// One list of a rule.
+pub(crate) fn entries_value(entries: &[AudienceEntry]) -> AttributeValue {
+    let entries: Vec<String> = entries.iter().map(ToString::to_string).collect();
+    words(entries.iter().map(String::as_str))
+}
+
+fn read_audience(row: &Reader<'_>, item: &Item) -> Result<Audience, StoreError> {
+    let lists = match item.get("audience") {
+        None => return Ok(Audience::default()),
+        Some(AttributeValue::L(lists)) => lists,
+        Some(_) => return Err(row.corrupt("audience")),
+    };
+    let entry = |value: &AttributeValue| value.as_s().ok().and_then(|text| text.parse().ok());
+    let list = |list: &AttributeValue| list.as_l().ok()?.iter().map(entry).collect::<Option<Vec<_>>>();
+    let lists: Option<Vec<_>> = lists.iter().map(list).collect();
+    lists.map(Audience::new).ok_or_else(|| row.corrupt("audience"))
 }
 
 /// One match over all that together must say one thing.

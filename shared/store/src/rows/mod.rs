@@ -6,6 +6,7 @@ mod content;
 mod delivery;
 mod elicitation;
 mod endpoint;
+mod policy;
 mod session;
 mod tenant;
 
@@ -16,5 +17,6 @@ pub(crate) use delivery::{delivery_item, read_delivery_row};
 pub(crate) use elicitation::{STATUS_DECIDED, STATUS_EXPIRED, STATUS_PENDING, STATUS_WITHDRAWN};
 pub(crate) use elicitation::{answer_text, decider_map, elicitation_item, read_elicitation};
 pub(crate) use endpoint::{SealedSecret, SealedSecrets, endpoint_item, read_endpoint};
+pub(crate) use policy::{policy_item, policy_text, read_policy};
 pub(crate) use session::{lost_map, read_session, session_item, token_map};
 pub(crate) use tenant::{approver_item, read_approver, read_tenant, route_value, tenant_item};

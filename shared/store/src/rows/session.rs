@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
+use countersign_core::declines::{Declined, Declines};
 use countersign_core::id::Principal;
+use countersign_core::json::Sha256;
 use countersign_core::session::{LostElicitation, LostReason, OpenQuestion, Session, TokenFacts};
 
 use super::attributes::{Builder, Reader, number, text, time};
+use super::elicitation::entries_value;
 use crate::keys::Keys;
 use crate::table::Item;
 
@@ -15,6 +18,9 @@ use crate::table::Item;
 pub(crate) fn session_item(keys: &Keys, session: &Session) -> Item {
     let open = session.open.iter().map(|one| (one.elicitation.to_string(), time(one.expires_at)));
     let tokens = session.tokens.iter().map(|one| (one.id.to_string(), token_map(one)));
+    let declines = &session.declines;
+    let counts = declines.contents.iter().map(|one| (one.shown.hex(), number(one.count)));
+    let times = declines.contents.iter().map(|one| (one.shown.hex(), time(one.at)));
     Builder::new(&keys.session(session.id))
         .set("id", text(session.id.to_string()))
         .set("name", text(session.name.as_str()))
@@ -22,11 +28,17 @@ pub(crate) fn session_item(keys: &Keys, session: &Session) -> Item {
         .set("owner", text(session.owner.as_str()))
         .maybe("surface", session.surface.as_ref().map(|surface| text(surface.to_string())))
         .maybe("default_ttl_ms", session.default_ttl.map(|ttl| number(ttl.as_millis())))
+        .maybe("audience", session.audience.as_deref().map(entries_value))
         .set("created_at", time(session.created_at))
         .maybe("archived_at", session.archived_at.map(time))
         .set("open", AttributeValue::M(open.collect()))
         .maybe("lost", session.lost.as_ref().map(lost_map))
         .set("tokens", AttributeValue::M(tokens.collect()))
+        .set("declines", number(declines.in_a_row))
+        .set("answers", number(declines.answers))
+        .maybe("last_declined_at", declines.last_at.map(time))
+        .set("declined", AttributeValue::M(counts.collect()))
+        .set("declined_at", AttributeValue::M(times.collect()))
         .set("revision", number(session.revision))
         .build()
 }
@@ -61,11 +73,13 @@ pub(crate) fn read_session(item: &Item) -> Result<Session, StoreError> {
         owner: Principal::stored(row.text("owner")?),
         surface: surface.map_err(|_| row.corrupt("surface"))?,
         default_ttl: row.maybe_millis("default_ttl_ms")?,
+        audience: item.get("audience").map(|_| row.words("audience")).transpose()?,
         created_at: row.time("created_at")?,
         archived_at: row.maybe_time("archived_at")?,
         open: read_open(&row)?,
         lost: row.maybe_map("lost")?.map(read_lost).transpose()?,
         tokens: read_tokens(&row)?,
+        declines: read_declines(&row)?,
         revision: row.number("revision")?,
     })
 }
@@ -78,6 +92,23 @@ fn read_open(row: &Reader<'_>) -> Result<Vec<OpenQuestion>, StoreError> {
         Ok(OpenQuestion { elicitation, expires_at: deadlines.time(id)? })
     };
     map.keys().map(entry).collect()
+}
+
+/// Count and time of a declined content lie in two maps, so that one expression counts it without a read.
+fn read_declines(row: &Reader<'_>) -> Result<Declines, StoreError> {
+    let counts = row.map("declined")?;
+    let (of_counts, of_times) =
+        (Reader::new(counts, "declined"), Reader::new(row.map("declined_at")?, "declined_at"));
+    let declined = |hex: &String| {
+        let shown = Sha256::from_hex(hex).ok_or_else(|| row.corrupt("declined"))?;
+        Ok(Declined { shown, count: of_counts.number(hex)?, at: of_times.time(hex)? })
+    };
+    Ok(Declines {
+        in_a_row: row.number("declines")?,
+        answers: row.number("answers")?,
+        last_at: row.maybe_time("last_declined_at")?,
+        contents: counts.keys().map(declined).collect::<Result<_, StoreError>>()?,
+    })
 }
 
 fn read_tokens(row: &Reader<'_>) -> Result<Vec<TokenFacts>, StoreError> {

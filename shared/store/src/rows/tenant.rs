@@ -2,10 +2,11 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
-use countersign_app::records::{Approver, Route, Tenant};
-use countersign_core::id::TenantId;
+use countersign_app::records::{Approver, ExternalIds, Route, Tenant};
+use countersign_core::id::{GroupName, TenantId};
 
 use super::attributes::{Builder, Reader, number, text, time, words};
+use super::policy::{policy_text, read_policy};
 use crate::keys::Keys;
 use crate::table::Item;
 
@@ -18,26 +19,30 @@ pub(crate) fn tenant_item(keys: &Keys, tenant: &Tenant) -> Item {
         .set("created_at", time(tenant.created_at))
         .set("suspended", AttributeValue::Bool(tenant.suspended))
         .set("deleting", AttributeValue::Bool(tenant.deleting))
-        .set("self_approval", AttributeValue::Bool(tenant.self_approval))
-        .maybe("default_ttl_ms", tenant.default_ttl.map(|ttl| number(ttl.as_millis())))
-        .set("max_open", number(tenant.max_open))
+        .set("policy", text(policy_text(&tenant.policy.policy)))
+        .set("policy_version", number(tenant.policy.version))
+        .set("policy_updated_at", time(tenant.policy.updated_at))
         .set("routes", AttributeValue::M(routes.collect()))
         .build()
 }
 
-/// The channels of one approver, as an attribute.
+/// What a create needs to know of one approver, as an attribute.
 pub(crate) fn route_value(route: &Route) -> AttributeValue {
-    words(route.channels.iter().map(|channel| channel.word()))
+    let map = Builder::bare()
+        .set("channels", words(route.channels.iter().map(|channel| channel.word())))
+        .set("groups", words(route.groups.iter().map(GroupName::as_str)));
+    AttributeValue::M(map.build())
 }
 
 /// The tenant that an item is.
 pub(crate) fn read_tenant(item: &Item) -> Result<Tenant, StoreError> {
     let row = Reader::new(item, "tenant");
     let routes = row.map("routes")?;
-    let channels = Reader::new(routes, "tenant.routes");
+    let of_tenant = Reader::new(routes, "tenant.routes");
     let route = |id: &String| {
         let approver = id.parse().map_err(|_| row.corrupt("routes"))?;
-        Ok(Route { approver, channels: channels.words(id)? })
+        let of_route = Reader::new(of_tenant.map(id)?, "tenant.routes");
+        Ok(Route { approver, channels: of_route.words("channels")?, groups: of_route.words("groups")? })
     };
     let mut routes = routes.keys().map(route).collect::<Result<Vec<_>, StoreError>>()?;
     routes.sort_by_key(|route| route.approver);
@@ -47,9 +52,7 @@ pub(crate) fn read_tenant(item: &Item) -> Result<Tenant, StoreError> {
         created_at: row.time("created_at")?,
         suspended: row.flag("suspended")?,
         deleting: row.flag("deleting")?,
-        self_approval: row.flag("self_approval")?,
-        default_ttl: row.maybe_millis("default_ttl_ms")?,
-        max_open: row.number("max_open")?,
+        policy: read_policy(item)?,
         routes,
     })
 }
@@ -60,7 +63,12 @@ pub(crate) fn approver_item(keys: &Keys, approver: &Approver) -> Item {
         .set("id", text(approver.id.to_string()))
         .set("name", text(&*approver.name))
         .maybe("email", approver.email.as_deref().map(text))
+        .set("groups", words(approver.groups.iter().map(GroupName::as_str)))
+        .maybe("slack", approver.external_ids.slack.as_deref().map(text))
+        .maybe("telegram", approver.external_ids.telegram.as_deref().map(text))
+        .maybe("sub", approver.external_ids.sub.as_deref().map(text))
         .set("created_at", time(approver.created_at))
+        .set("revision", number(approver.revision))
         .build()
 }
 
@@ -71,6 +79,13 @@ pub(crate) fn read_approver(item: &Item) -> Result<Approver, StoreError> {
         id: row.parsed("id")?,
         name: row.text("name")?.to_owned(),
         email: row.maybe_owned("email")?,
+        groups: row.words("groups")?,
+        external_ids: ExternalIds {
+            slack: row.maybe_owned("slack")?,
+            telegram: row.maybe_owned("telegram")?,
+            sub: row.maybe_owned("sub")?,
+        },
         created_at: row.time("created_at")?,
+        revision: row.number("revision")?,
     })
 }

@@ -67,6 +67,7 @@ impl AskBody {
             poll_interval: poll_interval(&meta),
             content: content(message, &fields, &meta),
             supersedes: None,
+            audience: None,
             require_reachable: false,
             request_sha256: Sha256::of_json(&Value::Object(body.clone())),
         };

@@ -14,7 +14,8 @@ use crate::limits::{
     DETAILS, EXPIRES_IN_SECONDS, LABEL_CHARS, MESSAGE_CHARS, NAME_CHARS, NOTE_CHARS, POLL_INTERVAL_MS,
     PREVIEW_CHARS, SESSION_CHARS, TITLE_CHARS, VALUE_CHARS, WARNINGS,
 };
-use crate::rejected::{AUDIENCE_NOT_ALLOWED, CALLBACK_NOT_ALLOWED, INVALID_BINDING, Rejected};
+use crate::policy::asked_audience;
+use crate::rejected::{CALLBACK_NOT_ALLOWED, INVALID_BINDING, Rejected};
 use crate::schema;
 
 /// A question of good shape, whose schema is still to be parsed: the session is checked between the two.
@@ -30,7 +31,7 @@ impl CreateBody {
     /// Reads the body of a create. `retry_key` comes from the request's head.
     ///
     /// # Errors
-    /// `invalid_request` for the shape; else `audience_not_allowed`, `callback_not_allowed` or `invalid_binding`.
+    /// `invalid_request` for the shape; else `callback_not_allowed` or `invalid_binding`.
     pub fn read(body: &Map<String, Value>, retry_key: RetryKey) -> Result<Self, Rejected> {
         let faults = Faults::default();
         let fields = Fields::root(body, &faults);
@@ -46,6 +47,7 @@ impl CreateBody {
             expiry: expiry(&fields),
             poll_interval: fields.integer("poll_interval_ms", POLL_INTERVAL_MS).map(Duration::from_millis),
             supersedes: fields.parsed("supersedes", "the id of an elicitation, el_ and 26 characters"),
+            audience: asked_audience(&fields),
             require_reachable: fields.flag("require_reachable"),
             request_sha256: Sha256::of_json(&Value::Object(body.clone())),
             server,
@@ -118,8 +120,6 @@ fn expiry(fields: &Fields<'_>) -> Expiry {
 }
 
 fn refuse_by_policy(fields: &Fields<'_>) {
-    let audience = "no policy of this version lets an asker choose who is asked; leave it out";
-    fields.forbid(AUDIENCE_NOT_ALLOWED, "audience", audience);
     let callback =
         "no policy of this version allows callbacks; leave it out and read the elicitation instead";
     fields.forbid(CALLBACK_NOT_ALLOWED, "callback", callback);
@@ -229,10 +229,18 @@ mod tests {
 
     #[test]
     fn what_no_policy_allows_has_its_own_code() {
-        refuses(&json!({"audience": []}), "audience_not_allowed", "/audience");
         refuses(&json!({"callback": {"url": "https://x"}}), "callback_not_allowed", "/callback");
-        let also_unknown = read(&json!({"audience": [], "surprise": 1})).unwrap_err();
+        let also_unknown = read(&json!({"callback": {}, "surprise": 1})).unwrap_err();
         assert_eq!((also_unknown.code, also_unknown.violations.len()), ("invalid_request", 2));
+    }
+
+    #[test]
+    fn an_audience_names_groups_and_approvers() {
+        let ask = read(&json!({"audience": ["group:finance"]})).unwrap();
+        assert_eq!(ask.audience, Some(vec!["group:finance".parse().unwrap()]));
+        assert_eq!(read(&json!({"audience": null})).unwrap().audience, None);
+        shape("audience", &json!([]));
+        refuses(&json!({"audience": ["group:a", "finance"]}), "invalid_request", "/audience/1");
     }
 
     #[test]

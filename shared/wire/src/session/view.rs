@@ -84,6 +84,9 @@ pub struct SessionView {
     lost_elicitation: Option<LostView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     asker_last_seen_at: Option<String>,
+    /// Until when nothing is asked in it: people declined too often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    muted_until: Option<String>,
     tokens: Vec<TokenView>,
     guidance: &'static str,
 }
@@ -117,6 +120,7 @@ impl SessionView {
             open,
             lost_elicitation: session.lost.as_ref().map(lost_view),
             asker_last_seen_at: asker_last_seen_at.map(|at| at.to_string()),
+            muted_until: session.declines.muted_until(now).map(|at| at.to_string()),
             tokens: session.tokens.iter().map(token_view).collect(),
             guidance: guidance(gate),
         }

@@ -222,6 +222,11 @@ pub(super) fn update(expression: &str, item: &mut Item, values: &Values) -> Resu
 }
 
 fn operand(words: &mut Words<'_>, before: &Item, values: &Values) -> Result<AttributeValue, TableError> {
+    let first = addend(words, before, values)?;
+    if words.skip("+") { add(Some(&first), words.value(values)?) } else { Ok(first) }
+}
+
+fn addend(words: &mut Words<'_>, before: &Item, values: &Values) -> Result<AttributeValue, TableError> {
     if !words.skip("if_not_exists") {
         return words.value(values).cloned();
     }

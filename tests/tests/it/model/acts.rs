@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use countersign_app::authority::Target;
 use countersign_app::create::CreateError;
 use countersign_app::poll::Poll;
 use countersign_app::respond::{Pressed, RespondError};
@@ -43,6 +42,8 @@ impl Case {
             Step::Look(slot) => self.look(self.pick(*slot)).await,
             Step::Withdraw { slot, slow_ms } => self.withdraw(self.pick(*slot), *slow_ms, death).await,
             Step::Archive => self.archive(death).await,
+            Step::Unmute => self.unmute(death).await,
+            Step::Join(joins) => self.join(*joins, death).await,
             Step::Resume => self.resume(death).await,
             Step::Sweep => self.sweep(death).await,
             Step::Drain => self.drain(death).await,
@@ -66,7 +67,12 @@ impl Case {
         if questions.contains_key(&slot) { slot } else { questions.keys().next().copied().unwrap_or(slot) }
     }
 
-    async fn compare(&mut self, told: Option<Reply>, reply: Reply, next: World) -> Result<(), TestCaseError> {
+    pub(super) async fn compare(
+        &mut self,
+        told: Option<Reply>,
+        reply: Reply,
+        next: World,
+    ) -> Result<(), TestCaseError> {
         if let Some(told) = &told {
             prop_assert_eq!(told, &reply);
         }
@@ -85,7 +91,7 @@ impl Case {
         let (ask, front, deadlines) = {
             let asked = wait_s.map(Duration::from_secs);
             let at = asked.map(|span| now.plus(span));
-            let mut ask: Ask = fallback_ask(request_id(slot).as_str(), BODIES[usize::from(body)]);
+            let mut ask: Ask = asked_for(slot, body);
             ask.expiry = asked.map_or(Expiry::Default, Expiry::After);
             if slot < NATIVE_FROM {
                 (ask, Front::Fallback, Deadlines::fallback(now, at, EXPIRY_DEFAULT))
@@ -183,9 +189,9 @@ impl Case {
     }
 
     async fn look(&mut self, slot: Slot) -> Result<(), TestCaseError> {
-        let page = self.test.app.admit_decider(&self.test.key, &Target::Id(self.id(slot))).await;
-        let page = page.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        self.page = Some((slot, page, self.world.questions.get(&slot).cloned()));
+        let page = self.open_page(slot).await?;
+        let known = (self.world.questions.get(&slot).cloned(), self.world.is_member);
+        self.page = Some((slot, page, known));
         Ok(())
     }
 
@@ -201,9 +207,8 @@ impl Case {
         let slot = earlier.as_ref().map_or(slot, |(slot, _, _)| *slot);
         let known = match &earlier {
             Some((_, _, known)) => known.clone(),
-            None => self.world.questions.get(&slot).cloned(),
+            None => (self.world.questions.get(&slot).cloned(), self.world.is_member),
         };
-        let target = Target::Id(self.id(slot));
         let (button, content, verdict) = sheet(press);
         let now = self.test.now();
         self.racing.set_slow(slow_ms.filter(|_| death.is_none()).map(Duration::from_millis));
@@ -211,10 +216,7 @@ impl Case {
         let work = async {
             let page = match earlier {
                 Some((_, page, _)) => page,
-                None => match app.admit_decider(&self.test.key, &target).await {
-                    Ok(page) => page,
-                    Err(error) => return Err(TestCaseError::fail(error.to_string())),
-                },
+                None => self.open_page(slot).await?,
             };
             ended(Box::pin(app.respond(page, pressed(button, content))).await)
         };
@@ -223,7 +225,7 @@ impl Case {
         let told = self.note_end(slot, told)?;
         let mut next = self.world.clone();
         let written = self.test.now();
-        let reply = next.respond(slot, verdict, known.as_ref(), (now, written));
+        let reply = next.respond(slot, verdict, (known.0.as_ref(), known.1), (now, written));
         self.compare(told, reply, next).await
     }
 
@@ -250,6 +252,15 @@ impl Case {
         let told = self.mortal(death, work).await?;
         let mut next = self.world.clone();
         next.archive(self.test.now());
+        self.compare(told, Reply::Done, next).await
+    }
+
+    async fn unmute(&mut self, death: Death) -> Result<(), TestCaseError> {
+        let session = self.token.session.to_string();
+        let work = async { done(self.test.app.unmute(&self.caller, &session).await.map(drop)) };
+        let told = self.mortal(death, work).await?;
+        let mut next = self.world.clone();
+        next.unmute();
         self.compare(told, Reply::Done, next).await
     }
 
@@ -305,7 +316,7 @@ impl Case {
     }
 
     /// Works in a process that may die at one of its store calls. `None` if it did.
-    async fn mortal<T>(
+    pub(super) async fn mortal<T>(
         &self,
         death: Death,
         work: impl Future<Output = Result<T, TestCaseError>>,
@@ -327,11 +338,19 @@ impl Case {
     }
 }
 
+/// The question of a slot. Slots of a pair show the same.
+pub(super) fn asked_for(slot: Slot, body: u8) -> Ask {
+    let mut ask = fallback_ask(request_id(slot).as_str(), BODIES[usize::from(body)]);
+    ask.title = Some(format!("Pair {}", slot / 2));
+    ask
+}
+
 fn asked(outcome: Result<countersign_app::create::Created, CreateError>) -> Told {
     match outcome {
         Ok(_) => Ok(Reply::Asked),
         Err(CreateError::Reused) => Ok(Reply::Reused),
         Err(CreateError::TooManyOpen { .. }) => Ok(Reply::Full),
+        Err(CreateError::Muted(_)) => Ok(Reply::Muted),
         Err(CreateError::SessionArchived | CreateError::Unauthenticated) => Ok(Reply::Archived),
         Err(error) => Err(TestCaseError::fail(format!("create: {error}"))),
     }
@@ -343,6 +362,7 @@ fn ended(outcome: Result<Elicitation, RespondError>) -> Result<Result<Elicitatio
         Err(RespondError::Unknown) => Ok(Err(Reply::Unknown)),
         Err(RespondError::AlreadySettled(_)) => Ok(Err(Reply::Settled)),
         Err(RespondError::TooLate) => Ok(Err(Reply::TooLate)),
+        Err(RespondError::NotAnApprover) => Ok(Err(Reply::NotEligible)),
         Err(RespondError::InvalidContent(_)) => Ok(Err(Reply::Invalid)),
         Err(error) => Err(TestCaseError::fail(format!("respond: {error}"))),
     }

@@ -1,13 +1,15 @@
 //! One case: each step is done to the app and to the model, and then the two are held against each other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_app::Settings;
 use countersign_app::authority::{Admission, Caller, Deciding};
-use countersign_app::records::Wanted;
+use countersign_app::records::{Approver, Wanted};
+use countersign_core::declines::Declines;
 use countersign_core::id::{ElicitationId, Front, Principal, RequestId};
+use countersign_core::json::Sha256;
 use countersign_core::seal::AskToken;
 use countersign_core::session::{LostReason, Session, SessionStatus};
 use countersign_core::state::State;
@@ -18,7 +20,9 @@ use countersign_testkit::{MockClock, TestApp};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use super::reference::{Fact, Question, Slot, World};
+use super::acts::asked_for;
+use super::people::{desk, people};
+use super::reference::{Fact, Question, SaidNo, Shown, Slot, World, shown};
 use super::steps::{NATIVE_FROM, SLOTS};
 use crate::racing::RacingTable;
 
@@ -36,7 +40,12 @@ pub(super) struct Case {
     /// Who was let in and has not asked yet: by token and by key, and the world as it was.
     pub(super) admitted: Option<(Admission, Admission, World)>,
     /// The page that somebody has open.
-    pub(super) page: Option<(Slot, Deciding, Option<Question>)>,
+    /// With it the question as it was then, and whether the person could answer.
+    pub(super) page: Option<(Slot, Deciding, (Option<Question>, bool))>,
+    /// Who answers the odd slots.
+    pub(super) person: Approver,
+    /// What is shown, by its hash.
+    shown: HashMap<Sha256, Shown>,
     /// What was stored since the last drain.
     pub(super) triggers: BTreeSet<Slot>,
     /// The end of each question as it was first told.
@@ -74,6 +83,7 @@ impl Case {
         test.app.settings = Arc::new(unhurried);
         let caller = test.caller().await;
         let (_, token) = test.session().await;
+        let person = people(&test, &caller).await;
         let ids = (0..SLOTS).map(|slot| (id_of(slot, &token, &caller), slot)).collect();
         Self {
             test,
@@ -81,7 +91,9 @@ impl Case {
             caller,
             token,
             ids,
-            world: World::default(),
+            world: World { is_member: true, ..World::default() },
+            person,
+            shown: (0..SLOTS).flat_map(|slot| [0, 1].map(|body| shown_as(slot, body))).collect(),
             admitted: None,
             page: None,
             triggers: BTreeSet::new(),
@@ -118,6 +130,12 @@ impl Case {
         }
         let cut_short = died && actual.archived == before.archived;
         prop_assert!(actual.archived == next.archived || cut_short, "archived: {}", actual.archived);
+        for (what, as_should, as_was) in [
+            ("said no", actual.said_no == next.said_no, actual.said_no == before.said_no),
+            ("member", actual.is_member == next.is_member, actual.is_member == before.is_member),
+        ] {
+            prop_assert!(as_should || (died && as_was), "{what}: {actual:#?}\nis not\n{next:#?}");
+        }
         let expired = |world: &World, slot| {
             world.questions.get(&slot).is_some_and(|one: &Question| matches!(one.fact, Fact::Ended(_)))
         };
@@ -136,11 +154,19 @@ impl Case {
     /// The world as the rows have it.
     async fn stored(&mut self) -> Result<World, TestCaseError> {
         let more = self.ids.keys().copied().collect();
-        let wanted = Wanted { session: Some(self.token.session), more, ..Wanted::default() };
+        let wanted = Wanted {
+            session: Some(self.token.session),
+            approver: Some(self.person.id),
+            more,
+            ..Wanted::default()
+        };
         let rows = self.test.app.store.tenant(&self.token.tenant).read(&wanted).await;
         let rows = rows.map_err(|error| TestCaseError::fail(error.to_string()))?;
         let Some(session) = rows.session else { return Err(TestCaseError::fail("the session is gone")) };
-        let mut world = World { archived: session.archived_at.is_some(), ..World::default() };
+        let is_member = rows.approver.is_some_and(|person| person.groups.contains(&desk()));
+        let said_no = self.said_no(&session.declines)?;
+        let archived = session.archived_at.is_some();
+        let mut world = World { archived, said_no, is_member, ..World::default() };
         for row in rows.more {
             let slot = self.ids[&row.id];
             self.observe(slot, &row.stored)?;
@@ -158,6 +184,17 @@ impl Case {
         }
         world.lost = self.lost(&session, &world)?;
         Ok(world)
+    }
+
+    fn said_no(&self, declines: &Declines) -> Result<SaidNo, TestCaseError> {
+        let mut to = BTreeMap::new();
+        for one in &declines.contents {
+            let Some(shown) = self.shown.get(&one.shown) else {
+                return Err(TestCaseError::fail("a strange decline"));
+            };
+            to.insert(*shown, (one.count, one.at));
+        }
+        Ok(SaidNo { in_a_row: declines.in_a_row, last_at: declines.last_at, to })
     }
 
     fn lost(&self, session: &Session, world: &World) -> Result<Option<Slot>, TestCaseError> {
@@ -243,10 +280,12 @@ impl Case {
     }
 }
 
+fn shown_as(slot: Slot, body: u8) -> (Sha256, Shown) {
+    (asked_for(slot, body).shown_sha256(), shown(slot, body))
+}
+
 fn question(row: &countersign_core::elicitation::Elicitation, listed: bool) -> Question {
-    let body = BODIES
-        .iter()
-        .position(|text| row.request_sha256 == countersign_core::json::Sha256::of(text.as_bytes()));
+    let body = BODIES.iter().position(|text| row.request_sha256 == Sha256::of(text.as_bytes()));
     let fact = match super::reference::Ending::of(&row.stored) {
         Some(ending) => Fact::Ended(ending),
         None if row.asker.collected_at.is_some() => Fact::Told,

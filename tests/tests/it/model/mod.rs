@@ -4,6 +4,7 @@
 
 mod acts;
 mod case;
+mod people;
 mod reference;
 mod steps;
 

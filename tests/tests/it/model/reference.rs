@@ -92,6 +92,8 @@ pub(super) enum Reply {
     Settled,
     TooLate,
     Invalid,
+    Muted,
+    NotEligible,
     Done,
 }
 
@@ -101,6 +103,72 @@ pub(super) struct World {
     pub(super) questions: BTreeMap<Slot, Question>,
     pub(super) archived: bool,
     pub(super) lost: Option<Slot>,
+    pub(super) said_no: SaidNo,
+    /// Whether the person who answers the odd slots is of those who may.
+    pub(super) is_member: bool,
+}
+
+/// What a person is shown, as a number: some slots show the same.
+pub(super) type Shown = u8;
+
+/// What is shown for a body in a slot.
+pub(super) fn shown(slot: Slot, body: u8) -> Shown {
+    slot / 2 * 2 + body
+}
+
+/// Who decides a slot's question: a person, or a program.
+pub(super) fn by_person(slot: Slot) -> bool {
+    !slot.is_multiple_of(2)
+}
+
+/// What people have said no to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct SaidNo {
+    pub(super) in_a_row: u32,
+    pub(super) last_at: Option<Timestamp>,
+    /// How often, and when last.
+    pub(super) to: BTreeMap<Shown, (u32, Timestamp)>,
+}
+
+impl SaidNo {
+    const HALF_AN_HOUR: Duration = Duration::from_mins(30);
+
+    fn mutes(&self, shown: Shown, now: Timestamp) -> bool {
+        let session = self.in_a_row >= 3 && self.last_at.is_some_and(|at| now < at.plus(Self::HALF_AN_HOUR));
+        let content = self.to.get(&shown).is_some_and(|(count, at)| {
+            let wait = match count {
+                1 => Duration::from_mins(1),
+                2 => Duration::from_mins(5),
+                _ => Self::HALF_AN_HOUR,
+            };
+            now < at.plus(wait)
+        });
+        session || content
+    }
+
+    /// A question is asked: a mute that ran out is over, and what is a day old is forgotten.
+    fn asked(&mut self, now: Timestamp) {
+        if self.in_a_row >= 3 && self.last_at.is_some_and(|at| now >= at.plus(Self::HALF_AN_HOUR)) {
+            self.in_a_row = 0;
+        }
+        self.to.retain(|_, (_, at)| now.since(*at) < Duration::from_hours(24));
+    }
+
+    fn answered(&mut self, shown: Shown, verdict: &Ending, now: Timestamp) {
+        match verdict {
+            Ending::Decline => {
+                self.in_a_row += 1;
+                self.last_at = Some(now);
+                let (count, at) = self.to.entry(shown).or_insert((0, now));
+                (*count, *at) = (*count + 1, now);
+            }
+            Ending::Accept(_) => {
+                (self.in_a_row, self.last_at) = (0, None);
+                self.to.remove(&shown);
+            }
+            Ending::Cancel | Ending::Withdrawn | Ending::Expired => {}
+        }
+    }
 }
 
 impl World {
@@ -123,28 +191,38 @@ impl World {
         if let Some(found) = self.questions.get(&slot) {
             return if found.body == body { Reply::Asked } else { Reply::Reused };
         }
-        if self.archived {
-            return Reply::Archived;
-        }
-        if admitted.waiting(now).max(self.waiting(now)) >= MAX_OPEN_PER_SESSION {
-            return Reply::Full;
+        // What the asker was let in on is looked at first; the write looks at what is there.
+        for world in [admitted, &*self] {
+            if world.archived {
+                return Reply::Archived;
+            }
+            if world.said_no.mutes(shown(slot, body), now) {
+                return Reply::Muted;
+            }
+            if world.waiting(now) >= MAX_OPEN_PER_SESSION {
+                return Reply::Full;
+            }
         }
         let new =
             Question { body, created_at: now, deadlines, fact: Fact::Pending, listed: true, planned: false };
         self.questions.insert(slot, new);
+        self.said_no.asked(now);
         self.lost = None;
         Reply::Asked
     }
 
-    /// `known` is the question as the person saw it, `written` when the write reached the table.
+    /// `known` is the question as the person saw it, `was_member` whether they could answer then, `written` when the write reached the table.
     pub(super) fn respond(
         &mut self,
         slot: Slot,
         verdict: Option<Ending>,
-        known: Option<&Question>,
+        (known, was_member): (Option<&Question>, bool),
         (now, written): (Timestamp, Timestamp),
     ) -> Reply {
         let Some(known) = known else { return Reply::Unknown };
+        if by_person(slot) && !was_member {
+            return Reply::NotEligible;
+        }
         if let Some(refusal) = known.refuses(verdict.as_ref(), now) {
             return refusal;
         }
@@ -153,8 +231,12 @@ impl World {
         if current.fact != Fact::Pending || written >= current.deadlines.decide_by {
             return current.refuses(Some(&verdict), written).unwrap_or(Reply::TooLate);
         }
+        if by_person(slot) && !self.is_member {
+            return Reply::NotEligible;
+        }
         current.fact = Fact::Ended(verdict.clone());
         current.listed = false;
+        self.said_no.answered(shown(slot, current.body), &verdict, now);
         self.lost = None;
         Reply::Ended(verdict)
     }
@@ -210,6 +292,10 @@ impl World {
             one.fact = Fact::Ended(Ending::Withdrawn);
             one.listed = false;
         }
+    }
+
+    pub(super) fn unmute(&mut self) {
+        self.said_no = SaidNo::default();
     }
 
     pub(super) fn resume(&mut self, now: Timestamp) -> Reply {

@@ -59,6 +59,10 @@ pub(super) enum Step {
         slow_ms: Option<u64>,
     },
     Archive,
+    /// Somebody lets the session ask again.
+    Unmute,
+    /// The person who answers the odd slots joins those who may, or leaves them.
+    Join(bool),
     Resume,
     Sweep,
     Drain,
@@ -76,9 +80,9 @@ pub(super) type Death = Option<(u32, Die)>;
 /// A case: what happens, one after another. Beside the ordinary run of things there are sessions that are crowded, and
 /// single questions whose clock goes to and fro.
 pub(super) fn steps() -> impl Strategy<Value = Vec<(Step, Death)>> {
-    let everything = step(SLOTS, [24, 4, 14, 14, 5, 3, 1, 2, 7, 6, 1, 6, 8, 3]);
-    let crowded = step(SLOTS, [60, 8, 4, 4, 2, 1, 0, 1, 3, 2, 0, 2, 3, 1]);
-    let to_and_fro = step(2, [5, 1, 14, 16, 10, 2, 0, 1, 2, 1, 0, 1, 14, 14]);
+    let everything = step(SLOTS, [24, 4, 14, 14, 5, 3, 1, 2, 7, 6, 1, 6, 8, 3, 3, 3]);
+    let crowded = step(SLOTS, [60, 8, 4, 4, 2, 1, 0, 1, 3, 2, 0, 2, 3, 1, 2, 1]);
+    let to_and_fro = step(2, [5, 1, 14, 16, 10, 2, 0, 1, 2, 1, 0, 1, 14, 14, 1, 4]);
     prop_oneof![
         2 => case(everything),
         1 => case(crowded),
@@ -88,7 +92,15 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<(Step, Death)>> {
 
 fn case(step: impl Strategy<Value = Step>) -> impl Strategy<Value = Vec<(Step, Death)>> {
     let one = (step, death()).prop_map(|one| vec![one]);
-    let moment = prop_oneof![16 => one, 2 => last_moment(), 1 => two_at_once(), 1 => told_and_back()];
+    let moment = prop_oneof![
+        32 => one,
+        4 => last_moment(),
+        2 => two_at_once(),
+        2 => told_and_back(),
+        2 => shown_the_door(),
+        2 => nagging(),
+        1 => last_one_in()
+    ];
     prop::collection::vec(moment, 1..30).prop_map(|moments| moments.concat())
 }
 
@@ -122,6 +134,38 @@ fn told_and_back() -> impl Strategy<Value = Vec<(Step, Death)>> {
     })
 }
 
+/// Somebody has the page open, and may answer no more when they do.
+fn shown_the_door() -> impl Strategy<Value = Vec<(Step, Death)>> {
+    (0..SLOTS, press(), any::<bool>()).prop_map(|(slot, press, back)| {
+        let answer = Step::Respond { slot, press, stale: true, slow_ms: None };
+        let steps = [Step::Join(true), Step::Look(slot), Step::Join(back), answer];
+        steps.map(|step| (step, None)).to_vec()
+    })
+}
+
+/// Somebody was let in while there was room, and asks when there is none.
+fn last_one_in() -> impl Strategy<Value = Vec<(Step, Death)>> {
+    (0..SLOTS).prop_map(|last| {
+        let ask = |slot, stale| Step::Ask { slot, body: 0, wait_s: None, stale };
+        let others = (0..SLOTS).filter(|slot| *slot != last).map(|slot| ask(slot, false));
+        let steps = [Step::Unmute, Step::Admit].into_iter().chain(others).chain([ask(last, true)]);
+        steps.map(|step| (step, None)).collect()
+    })
+}
+
+/// Somebody was let in before a person said no, and asks the same again.
+fn nagging() -> impl Strategy<Value = Vec<(Step, Death)>> {
+    (0..SLOTS / 2, prop_oneof![Just(Press::Decline), press()], 0_u64..90).prop_map(
+        |(pair, press, later_s)| {
+            let ask = |slot, stale| Step::Ask { slot, body: 0, wait_s: None, stale };
+            let (slot, twin) = (pair * 2, pair * 2 + 1);
+            let answer = Step::Respond { slot, press, stale: false, slow_ms: None };
+            let later = Step::Forward(Duration::from_secs(later_s));
+            [ask(slot, false), Step::Admit, answer, later, ask(twin, true)].map(|step| (step, None)).to_vec()
+        },
+    )
+}
+
 fn death() -> impl Strategy<Value = Death> {
     let die = prop_oneof![Just(Die::Before), Just(Die::After)];
     let call = prop_oneof![3 => 0_u32..4, 1 => 4_u32..24];
@@ -129,7 +173,7 @@ fn death() -> impl Strategy<Value = Death> {
 }
 
 /// One step, on so many slots, with the kinds of steps weighted as listed below.
-fn step(slots: Slot, weights: [u32; 14]) -> impl Strategy<Value = Step> {
+fn step(slots: Slot, weights: [u32; 16]) -> impl Strategy<Value = Step> {
     let slot = || 0..slots;
     let lag = || prop_oneof![2 => Just(None), 1 => (1_u64..4_500).prop_map(Some)];
     let withdraw = (slot(), lag()).prop_map(|(slot, slow_ms)| Step::Withdraw { slot, slow_ms });
@@ -153,6 +197,8 @@ fn step(slots: Slot, weights: [u32; 14]) -> impl Strategy<Value = Step> {
         seconds.prop_map(|s| Step::Forward(Duration::from_secs(s))).boxed(),
         approach.boxed(),
         (1_u64..600_000).prop_map(|ms| Step::Back(Duration::from_millis(ms))).boxed(),
+        Just(Step::Unmute).boxed(),
+        any::<bool>().prop_map(Step::Join).boxed(),
     ];
     let weighted = weights.into_iter().zip(kinds).filter(|(weight, _)| *weight > 0);
     proptest::strategy::Union::new_weighted(weighted.collect())
