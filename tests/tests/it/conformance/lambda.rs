@@ -61,7 +61,7 @@ async fn the_schedule_sweeps_and_tells_what_it_did() {
         Outcome::Response(bytes) => serde_json::from_slice::<Value>(&bytes).unwrap(),
         other => panic!("{other:?}: {}", sweep.logged()),
     };
-    let counts = |due: u32, expired: u32| json!({"due": due, "expired": expired, "planned": 0, "sent": 0, "postponed": 0, "failed": 0, "troubled": 0});
+    let counts = |due: u32, expired: u32| json!({"due": due, "expired": expired, "planned": 0, "sent": 0, "postponed": 0, "failed": 0, "purged": 0, "troubled": 0});
     assert_eq!(swept().await, counts(1, 1), "its deadline is long over");
     assert_eq!(swept().await, counts(0, 0));
 }
