@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use countersign_app::ports::Notice;
-use countersign_app::records::Approver;
+use countersign_app::records::{Approver, ExternalIds};
 use countersign_core::elicitation::Tier;
 use countersign_core::id::{ApproverId, Bits130};
 use countersign_core::time::Timestamp;
@@ -16,7 +16,10 @@ pub(crate) fn notice() -> Notice {
         id: ApproverId::new(Bits130::from_bytes([7; Bits130::BYTES])),
         name: "Mara".to_owned(),
         email: Some("mara@northwind.example".to_owned()),
+        groups: vec![],
+        external_ids: ExternalIds::default(),
         created_at: Timestamp::from_millis(0),
+        revision: 1,
     };
     Notice {
         tenant: "Northwind Traders".to_owned(),
