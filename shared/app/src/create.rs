@@ -290,10 +290,11 @@ fn refuse(admission: &Admission, ask: &Ask, shown: Sha256, now: Timestamp) -> Re
     }
     audience::check(tenant, ask.audience.as_deref())?;
     if let Some(session) = &admission.session {
-        if let Some(mute) = session.declines.mutes(shown, now) {
+        let policy = &tenant.policy.policy;
+        if let Some(mute) = session.declines.mutes(shown, now, &policy.cool_down) {
             return Err(CreateError::Muted(mute));
         }
-        let limit = tenant.policy.policy.max_open_per_session;
+        let limit = policy.max_open_per_session;
         if session.open_at(now).len() >= limit {
             return Err(CreateError::TooManyOpen { limit });
         }

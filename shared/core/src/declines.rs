@@ -1,9 +1,9 @@
 //! What people have said no to in a session, so that they are not asked again at once (RELIABILITY.md row 11).
 
+use std::time::Duration;
+
 use crate::json::Sha256;
-use crate::limits::{
-    COOL_DOWN, DECLINE_MEMORY, DECLINES_FORGOTTEN_AT_ONCE, DECLINES_KEPT, DECLINES_TO_MUTE, MUTE,
-};
+use crate::limits::{DECLINE_MEMORY, DECLINES_FORGOTTEN_AT_ONCE, DECLINES_KEPT, DECLINES_TO_MUTE, MUTE};
 use crate::time::Timestamp;
 
 /// One content that was declined: what was shown, not who asked under which id.
@@ -19,9 +19,9 @@ pub struct Declined {
 
 impl Declined {
     /// From when on it may be asked again.
-    fn until(&self) -> Timestamp {
+    fn until(&self, cool_down: &[Duration]) -> Timestamp {
         let step = usize::try_from(self.count.saturating_sub(1)).unwrap_or(usize::MAX);
-        self.at.plus(COOL_DOWN.get(step).copied().unwrap_or(COOL_DOWN[COOL_DOWN.len() - 1]))
+        self.at.plus(cool_down.get(step).or(cool_down.last()).copied().unwrap_or_default())
     }
 }
 
@@ -53,11 +53,12 @@ impl Declines {
         self.mute_end().filter(|until| now < *until)
     }
 
-    /// Why `shown` is not asked at `now`, if it is not.
-    pub fn mutes(&self, shown: Sha256, now: Timestamp) -> Option<Mute> {
+    /// Why `shown` is not asked at `now`, if it is not. `cool_down` says how long each decline of one content counts; the
+    /// last span is that of all further ones.
+    pub fn mutes(&self, shown: Sha256, now: Timestamp, cool_down: &[Duration]) -> Option<Mute> {
         let cools = || {
             let declined = self.contents.iter().find(|one| one.shown == shown)?;
-            Some(declined.until()).filter(|until| now < *until).map(Mute::Content)
+            Some(declined.until(cool_down)).filter(|until| now < *until).map(Mute::Content)
         };
         self.muted_until(now).map(Mute::Session).or_else(cools)
     }
@@ -85,7 +86,7 @@ impl Declines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use crate::limits::COOL_DOWN;
 
     const START: Timestamp = Timestamp::from_millis(0);
 
@@ -106,9 +107,9 @@ mod tests {
     fn cools(count: u32, seconds: u64) {
         let declines = declined(count);
         let end = Some(Mute::Content(at(seconds)));
-        assert_eq!(declines.mutes(shown("a"), at(seconds - 1)), end, "{count}");
-        assert_eq!(declines.mutes(shown("a"), at(seconds)), None, "{count}");
-        assert_eq!(declines.mutes(shown("b"), at(0)), None, "another content");
+        assert_eq!(declines.mutes(shown("a"), at(seconds - 1), &COOL_DOWN), end, "{count}");
+        assert_eq!(declines.mutes(shown("a"), at(seconds), &COOL_DOWN), None, "{count}");
+        assert_eq!(declines.mutes(shown("b"), at(0), &COOL_DOWN), None, "another content");
     }
 
     #[test]
@@ -120,11 +121,19 @@ mod tests {
     }
 
     #[test]
+    fn without_spans_nothing_cools_down() {
+        assert_eq!(declined(9).mutes(shown("a"), at(0), &[]), None);
+        let later = [Duration::ZERO, Duration::from_secs(9)];
+        assert_eq!(declined(1).mutes(shown("a"), at(0), &later), None);
+        assert_eq!(declined(2).mutes(shown("a"), at(8), &later), Some(Mute::Content(at(9))));
+    }
+
+    #[test]
     fn three_in_a_row_mute_the_session_for_half_an_hour() {
         let mut declines = Declines { in_a_row: 2, last_at: Some(START), ..Declines::default() };
-        assert_eq!(declines.mutes(shown("x"), at(1)), None);
+        assert_eq!(declines.mutes(shown("x"), at(1), &COOL_DOWN), None);
         declines.in_a_row = 3;
-        assert_eq!(declines.mutes(shown("x"), at(1_799)), Some(Mute::Session(at(1_800))));
+        assert_eq!(declines.mutes(shown("x"), at(1_799), &[]), Some(Mute::Session(at(1_800))));
         assert_eq!(declines.muted_until(at(1_800)), None);
         assert!(declines.is_over(at(1_800)) && !declines.is_over(at(1_799)));
     }

@@ -54,7 +54,8 @@ pub const MAX_OPEN_PER_SESSION: usize = 5;
 pub const MAX_OPEN_PER_SESSION_MAX: usize = 50;
 /// How long an accept can be claimed, where the policy names no other span.
 pub const CLAIM_WINDOW_DEFAULT: Duration = Duration::from_hours(1);
-/// What was declined once, twice, three times and more is not asked again in its session for this long.
+/// What was declined once, twice, three times and more is not asked again in its session for this long, where the
+/// policy names no other spans.
 pub const COOL_DOWN: [Duration; 3] =
     [Duration::from_mins(1), Duration::from_mins(5), Duration::from_mins(30)];
 /// Declines without an accept between them that mute a session.

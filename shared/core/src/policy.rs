@@ -6,7 +6,7 @@ use crate::assurance::Assurance;
 use crate::audience::AudienceEntry;
 use crate::delivery::ChannelKind;
 use crate::elicitation::Tier;
-use crate::limits::{CLAIM_WINDOW_DEFAULT, MAX_OPEN_PER_SESSION};
+use crate::limits::{CLAIM_WINDOW_DEFAULT, COOL_DOWN, MAX_OPEN_PER_SESSION};
 
 /// The rules for questions of one tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,9 @@ pub struct Policy {
     pub asker_may_choose: bool,
     /// The tenant fetches its questions itself: a question that nobody is told of is no mistake.
     pub pull: bool,
+    /// How long the same question is not asked again in its session after each decline; the last span is that of all
+    /// further declines.
+    pub cool_down: Vec<Duration>,
     /// How long an accept can be claimed.
     pub claim_window: Duration,
     /// Origins that a question's callback may have.
@@ -75,17 +78,20 @@ impl Policy {
             self_approval: false,
             asker_may_choose: false,
             pull: false,
+            cool_down: COOL_DOWN.to_vec(),
             claim_window: CLAIM_WINDOW_DEFAULT,
             callback_origins: vec![],
         }
     }
 
-    /// The policy for somebody who tries it on a machine of their own: they ask and decide, with one tap.
+    /// The policy for somebody who tries it on a machine of their own: they ask and decide, with one tap, and may
+    /// repeat what they declined once without a wait.
     pub fn of_one_person() -> Self {
         Self {
             commit: TierPolicy::everybody(Assurance::Tap),
             external: TierPolicy::everybody(Assurance::Tap),
             self_approval: true,
+            cool_down: vec![Duration::ZERO, COOL_DOWN[1], COOL_DOWN[2]],
             ..Self::of_new_tenant()
         }
     }
@@ -118,6 +124,7 @@ mod tests {
         let policy = Policy::of_one_person();
         assert!(Tier::ALL.iter().all(|tier| policy.tier(*tier).assurance == Assurance::Tap));
         assert!(policy.self_approval);
+        assert_eq!(policy.cool_down.first(), Some(&Duration::ZERO));
     }
 
     #[test]

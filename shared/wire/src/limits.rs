@@ -58,6 +58,10 @@ pub const GROUPS: usize = 50;
 pub const EXTERNAL_ID_CHARS: usize = 255;
 /// `retention_days` of a policy: a day to ten years, as for the deployment.
 pub const RETENTION_DAYS: RangeInclusive<u64> = 1..=3_650;
+/// Spans of a cool-down.
+pub const COOL_DOWNS: RangeInclusive<usize> = 0..=10;
+/// One span of a cool-down, in seconds: what was declined is remembered for a day.
+pub const COOL_DOWN_SECONDS: RangeInclusive<u64> = 0..=86_400;
 /// Callback origins of a policy.
 pub const CALLBACK_ORIGINS: RangeInclusive<usize> = 0..=20;
 /// Characters of a callback origin: the scheme, the longest host name (RFC 1035, section 2.3.4) and a port.

@@ -12,7 +12,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::fields::{Faults, Fields, TextRule};
-use crate::limits::{AUDIENCE, CALLBACK_ORIGINS, ORIGIN_CHARS, RETENTION_DAYS, SESSION_TTL_SECONDS};
+use crate::limits::{
+    AUDIENCE, CALLBACK_ORIGINS, COOL_DOWN_SECONDS, COOL_DOWNS, ORIGIN_CHARS, RETENTION_DAYS,
+    SESSION_TTL_SECONDS,
+};
 use crate::rejected::{INVALID_REQUEST, Rejected};
 
 /// What an audience entry must be.
@@ -58,6 +61,7 @@ impl PolicyBody {
         policy.self_approval = self_approval.unwrap_or(policy.self_approval);
         policy.asker_may_choose = fields.flag("asker_may_choose");
         policy.pull = fields.flag("pull");
+        policy.cool_down = cool_down(&fields).unwrap_or(policy.cool_down);
         policy.claim_window = seconds(&fields, "claim_window_seconds").unwrap_or(policy.claim_window);
         policy.callback_origins = origins(&fields);
         fields.finish();
@@ -82,6 +86,16 @@ fn tier(tiers: &Fields<'_>, key: &'static str, new: TierPolicy) -> TierPolicy {
 
 fn seconds(fields: &Fields<'_>, key: &'static str) -> Option<Duration> {
     fields.integer(key, SESSION_TTL_SECONDS).map(Duration::from_secs)
+}
+
+fn cool_down(fields: &Fields<'_>) -> Option<Vec<Duration>> {
+    let (counts, range) = (COOL_DOWNS, COOL_DOWN_SECONDS);
+    let wanted = format!("a list of at most {} whole numbers from 0 to {}", counts.end(), range.end());
+    let span = |value: &Value| value.as_u64().filter(|span| range.contains(span)).map(Duration::from_secs);
+    fields.read("cool_down_seconds", &wanted, |value| {
+        let spans = value.as_array().filter(|spans| counts.contains(&spans.len()))?;
+        spans.iter().map(span).collect()
+    })
 }
 
 const fn self_approval_word(allowed: bool) -> &'static str {
@@ -121,6 +135,7 @@ pub struct PolicyView {
     self_approval: &'static str,
     asker_may_choose: bool,
     pull: bool,
+    cool_down_seconds: Vec<u64>,
     claim_window_seconds: u64,
     callback_origins: Vec<String>,
 }
@@ -159,6 +174,7 @@ impl PolicyView {
             self_approval: self_approval_word(policy.self_approval),
             asker_may_choose: policy.asker_may_choose,
             pull: policy.pull,
+            cool_down_seconds: policy.cool_down.iter().map(Duration::as_secs).collect(),
             claim_window_seconds: policy.claim_window.as_secs(),
             callback_origins: policy.callback_origins.clone(),
         }
@@ -221,6 +237,7 @@ mod tests {
             self_approval: true,
             asker_may_choose: true,
             pull: true,
+            cool_down: vec![Duration::ZERO, Duration::from_mins(1)],
             claim_window: Duration::from_mins(5),
             callback_origins: vec!["https://hooks.example.com:8443".into()],
             ..Policy::of_new_tenant()
@@ -243,6 +260,9 @@ mod tests {
         refuses(&json!({"default_ttl_seconds": 59}), "/default_ttl_seconds");
         refuses(&json!({"retention_days": 0}), "/retention_days");
         refuses(&json!({"version": 0}), "/version");
+        for spans in [json!(60), json!([60, -1]), json!([86_401]), json!(vec![1; 11])] {
+            refuses(&json!({"cool_down_seconds": spans}), "/cool_down_seconds");
+        }
         for origin in
             ["http://a.example", "https://a.example/", "https://A.example", "https://", "https://a:0"]
         {

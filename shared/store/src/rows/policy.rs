@@ -26,6 +26,7 @@ struct PolicyRow {
     self_approval: bool,
     asker_may_choose: bool,
     pull: bool,
+    cool_down_ms: Vec<u64>,
     claim_window_ms: u64,
     callback_origins: Vec<String>,
 }
@@ -52,6 +53,7 @@ pub(crate) fn policy_text(policy: &Policy) -> String {
         self_approval: policy.self_approval,
         asker_may_choose: policy.asker_may_choose,
         pull: policy.pull,
+        cool_down_ms: policy.cool_down.iter().copied().map(millis).collect(),
         claim_window_ms: millis(policy.claim_window),
         callback_origins: policy.callback_origins.clone(),
     };
@@ -90,6 +92,7 @@ pub(crate) fn read_policy(item: &Item) -> Result<PolicyVersion, StoreError> {
         self_approval: read.self_approval,
         asker_may_choose: read.asker_may_choose,
         pull: read.pull,
+        cool_down: read.cool_down_ms.into_iter().map(Duration::from_millis).collect(),
         claim_window: Duration::from_millis(read.claim_window_ms),
         callback_origins: read.callback_origins,
     };

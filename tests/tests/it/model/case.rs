@@ -1,7 +1,7 @@
 //! One case: each step is done to the app and to the model, and then the two are held against each other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use countersign_app::Settings;
@@ -44,8 +44,6 @@ pub(super) struct Case {
     pub(super) page: Option<(Slot, Deciding, (Option<Question>, bool))>,
     /// Who answers the odd slots.
     pub(super) person: Approver,
-    /// What is shown, by its hash.
-    shown: HashMap<Sha256, Shown>,
     /// What was stored since the last drain.
     pub(super) triggers: BTreeSet<Slot>,
     /// The end of each question as it was first told.
@@ -93,7 +91,6 @@ impl Case {
             ids,
             world: World { is_member: true, ..World::default() },
             person,
-            shown: (0..SLOTS).flat_map(|slot| [0, 1].map(|body| shown_as(slot, body))).collect(),
             admitted: None,
             page: None,
             triggers: BTreeSet::new(),
@@ -164,7 +161,7 @@ impl Case {
         let rows = rows.map_err(|error| TestCaseError::fail(error.to_string()))?;
         let Some(session) = rows.session else { return Err(TestCaseError::fail("the session is gone")) };
         let is_member = rows.approver.is_some_and(|person| person.groups.contains(&desk()));
-        let said_no = self.said_no(&session.declines)?;
+        let said_no = Self::said_no(&session.declines)?;
         let archived = session.archived_at.is_some();
         let mut world = World { archived, said_no, is_member, ..World::default() };
         for row in rows.more {
@@ -186,10 +183,10 @@ impl Case {
         Ok(world)
     }
 
-    fn said_no(&self, declines: &Declines) -> Result<SaidNo, TestCaseError> {
+    fn said_no(declines: &Declines) -> Result<SaidNo, TestCaseError> {
         let mut to = BTreeMap::new();
         for one in &declines.contents {
-            let Some(shown) = self.shown.get(&one.shown) else {
+            let Some(shown) = SHOWN.get(&one.shown) else {
                 return Err(TestCaseError::fail("a strange decline"));
             };
             to.insert(*shown, (one.count, one.at));
@@ -279,6 +276,10 @@ impl Case {
         Ok(())
     }
 }
+
+/// What is shown, by its hash.
+static SHOWN: LazyLock<HashMap<Sha256, Shown>> =
+    LazyLock::new(|| (0..SLOTS).flat_map(|slot| [0, 1].map(|body| shown_as(slot, body))).collect());
 
 fn shown_as(slot: Slot, body: u8) -> (Sha256, Shown) {
     (asked_for(slot, body).shown_sha256(), shown(slot, body))

@@ -23,7 +23,7 @@ use self::steps::{Death, SLOTS, Step};
 use crate::memory::{MemoryTable, Twins};
 
 /// Cases of an ordinary run.
-const CASES: u32 = 2_400;
+const CASES: u32 = 1_600;
 /// Cases of an ordinary run on the engine, where each takes fifty times as long.
 const TWIN_CASES: u32 = 24;
 /// Shorter cases that are tried once one has failed.

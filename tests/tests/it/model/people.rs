@@ -7,6 +7,7 @@ use countersign_core::assurance::Assurance;
 use countersign_core::audience::AudienceEntry;
 use countersign_core::credential::Scope;
 use countersign_core::id::{GroupName, Principal};
+use countersign_core::limits::COOL_DOWN;
 use countersign_core::policy::{Policy, TierPolicy};
 use countersign_core::state::Method;
 use countersign_testkit::TestApp;
@@ -27,7 +28,7 @@ pub(super) async fn people(test: &TestApp, caller: &Caller) -> Approver {
         audience: Some(vec![AudienceEntry::Group(desk())]),
         ..TierPolicy::everybody(Assurance::Tap)
     };
-    let policy = Policy { write, ..Policy::of_one_person() };
+    let policy = Policy { write, cool_down: COOL_DOWN.to_vec(), ..Policy::of_one_person() };
     test.app.put_policy(caller, &policy, None).await.expect("a policy");
     let new = NewApprover { name: "Mara".into(), groups, ..NewApprover::default() };
     test.app.add_approver(caller, new, None).await.expect("an approver")

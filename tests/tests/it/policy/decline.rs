@@ -16,6 +16,7 @@ struct Asker {
 impl Asker {
     async fn start() -> Self {
         let web = Web::start().await;
+        put_policy(&web, json!({})).await.expect(200); // with the waits of a new tenant
         let (opened, _) = web.session().await;
         Self { session: opened["name"].clone(), web }
     }
@@ -89,6 +90,28 @@ async fn the_same_question_cools_down_for_one_then_five_then_thirty_minutes() {
 }
 
 #[tokio::test]
+async fn the_waits_are_the_policys() {
+    let asker = Asker::start().await;
+    put_policy(&asker.web, json!({"cool_down_seconds": [0, 20]})).await.expect(200);
+    asker.declined("Pay?").await;
+    asker.declined("Pay?").await;
+    asker.later(19);
+    assert!(asker.muted("Pay?").await);
+    asker.later(1);
+    assert!(!asker.muted("Pay?").await);
+}
+
+#[tokio::test]
+async fn on_a_machine_of_ones_own_a_first_decline_may_be_repeated_at_once() {
+    let web = Web::start().await;
+    let asker = Asker { session: web.session().await.0["name"].clone(), web };
+    asker.declined("Pay?").await;
+    assert!(!asker.muted("Pay?").await);
+    asker.declined("Pay?").await;
+    assert!(asker.muted("Pay?").await);
+}
+
+#[tokio::test]
 async fn the_refusal_says_until_when() {
     let asker = Asker::start().await;
     asker.declined("Pay?").await;
@@ -100,6 +123,7 @@ async fn the_refusal_says_until_when() {
 #[tokio::test]
 async fn it_is_the_same_question_under_another_id_on_the_fallback_route_too() {
     let web = Web::start().await;
+    put_policy(&web, json!({})).await.expect(200);
     let (_, path) = web.session().await;
     let body = |id: &str| json!({"message": "Pay?", "_meta": {"com.pulsemcp/request-id": id, "n": id}});
     let first = web.call("POST", &path, "", body("r1")).await.expect(201).json();
