@@ -51,8 +51,8 @@ def grants(function):
         },
         "manage": {
             *read, (*update, (session, key, "T#*#TENANT", "TENANTS", question)),
-            (*put, (session, "T#*#I#*", key, "T#*#KEYS", "T#*#TENANT", approvers, external, "T#*#POLICY", "T#*#ENDPOINTS", "TENANTS", audit)),
-            ("dynamodb:DeleteItem", TABLE, (approvers, external, key, "T#*#KEYS", "T#*#ENDPOINTS")),
+            (*put, (session, "T#*#I#*", key, "T#*#KEYS", "T#*#TENANT", approvers, external, "T#*#POLICY", "T#*#ENDPOINTS", "T#*#ISSUERS", "TENANTS", audit)),
+            ("dynamodb:DeleteItem", TABLE, (approvers, external, key, "T#*#KEYS", "T#*#ENDPOINTS", "T#*#ISSUERS")),
         },
         "pages": {("dynamodb:GetItem", TABLE, ("READY",))},
         "sweep": {

@@ -121,7 +121,10 @@ impl StartError {
 impl From<AuthError> for StartError {
     fn from(error: AuthError) -> Self {
         match error {
-            AuthError::Unauthenticated | AuthError::Forbidden(_) => Self::ForeignCredentials,
+            AuthError::Unauthenticated
+            | AuthError::Forbidden(_)
+            | AuthError::NotAnApprover
+            | AuthError::KeysUnavailable => Self::ForeignCredentials,
             AuthError::Store(error) => Self::Store(error),
         }
     }

@@ -82,7 +82,12 @@ async fn session_of(app: &App, token: &str) -> Result<Option<Session>, StartErro
     let Some(token) = app.open_ask_token(token) else { return Ok(None) };
     match app.admit_token(&token).await {
         Ok(admission) => Ok(admission.session().cloned()),
-        Err(AuthError::Unauthenticated | AuthError::Forbidden(_)) => Ok(None),
+        Err(
+            AuthError::Unauthenticated
+            | AuthError::Forbidden(_)
+            | AuthError::NotAnApprover
+            | AuthError::KeysUnavailable,
+        ) => Ok(None),
         Err(AuthError::Store(error)) => Err(error.into()),
     }
 }
@@ -109,6 +114,8 @@ mod tests {
 
     use std::sync::Arc;
 
+    use countersign_outbound::Reach;
+    use countersign_runtime::GuardedJwks;
     use countersign_store::vault::RingWrap;
 
     use super::*;
@@ -124,6 +131,7 @@ mod tests {
             clock: test.clock.clone(),
             entropy: test.app.entropy.clone(),
             keys: credentials.keys.clone(),
+            jwks: Arc::new(GuardedJwks::new(Reach::Public)),
             wrap: Arc::new(RingWrap::new(&credentials.keys, test.app.entropy.clone())),
             trigger: test.trigger.clone(),
             channels: vec![],

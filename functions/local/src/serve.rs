@@ -13,7 +13,8 @@ use countersign_embedded::clock::OffsetClock;
 use countersign_embedded::engine::TABLE;
 use countersign_embedded::faults::{Faults, FaultyTable};
 use countersign_http::Http;
-use countersign_runtime::{Config, OsEntropy, Parts, SystemClock, compose};
+use countersign_outbound::Reach;
+use countersign_runtime::{Config, GuardedJwks, OsEntropy, Parts, SystemClock, compose};
 use countersign_store::dynamo::DynamoTable;
 use countersign_store::table::Table;
 use countersign_store::vault::RingWrap;
@@ -105,6 +106,11 @@ impl Server {
             clock,
             entropy: Arc::new(OsEntropy),
             keys: data.credentials.keys.clone(),
+            jwks: Arc::new(GuardedJwks::new(if args.dev_hooks {
+                Reach::PublicOrLoopback
+            } else {
+                Reach::Public
+            })),
             wrap: Arc::new(RingWrap::new(&data.credentials.keys, Arc::new(OsEntropy))),
             trigger: Arc::clone(&queue) as Arc<dyn Trigger>,
             channels: vec![mail.channel()],

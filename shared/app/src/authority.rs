@@ -8,6 +8,7 @@ use countersign_core::id::{
     ApproverId, AskTokenId, ElicitationId, Principal, Reference, RequestId, SessionId, TenantId,
 };
 use countersign_core::seal::{AskToken, PollHandle};
+use countersign_core::secret::Secret;
 use countersign_core::session::Session;
 use countersign_core::state::Method;
 
@@ -28,6 +29,12 @@ pub enum AuthError {
     /// A good credential that lacks a scope.
     #[error("the key lacks the scope {0}")]
     Forbidden(Scope),
+    /// A token that is good, of somebody who is no approver here.
+    #[error("the token's subject is no approver of the tenant")]
+    NotAnApprover,
+    /// The keys of a token's issuer cannot be had.
+    #[error("the keys of the token's issuer cannot be had")]
+    KeysUnavailable,
     /// The credential could not be looked up.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -81,6 +88,20 @@ impl Caller {
             name: approver.name.clone(),
             scopes: proof.scopes,
             approver: Some(approver.id),
+            assurance: proof.assurance,
+            method: proof.method,
+            bounds: Bounds::default(),
+        }
+    }
+
+    /// A caller whom an issuer of the tenant's own vouches for, and who is no approver.
+    pub(crate) fn named(tenant: TenantId, name: String, proof: Proof) -> Self {
+        Self {
+            tenant,
+            principal: proof.principal,
+            name,
+            scopes: proof.scopes,
+            approver: None,
             assurance: proof.assurance,
             method: proof.method,
             bounds: Bounds::default(),
@@ -157,6 +178,15 @@ impl Operator {
     }
 }
 
+/// What a request to the native API presents; nothing of it is verified.
+#[derive(Debug, Clone)]
+pub enum Bearer {
+    /// An API key.
+    Key(ApiKey),
+    /// A token of the tenant's own issuer.
+    Token(Secret<String>),
+}
+
 /// Leave to ask, with what the create needs to know: read once, checked again in the write.
 #[derive(Debug, Clone)]
 pub struct Admission {
@@ -227,6 +257,64 @@ impl App {
         let rows = self.store.tenant(&key.tenant).read(&wanted).await?;
         live(rows.tenant)?;
         self.verified(key, rows.key).await
+    }
+
+    /// The caller behind whatever a request presents.
+    ///
+    /// # Errors
+    /// As [`App::authenticate`] and [`App::authenticate_token`].
+    pub async fn authenticate_bearer(&self, bearer: &Bearer) -> Result<Caller, AuthError> {
+        match bearer {
+            Bearer::Key(key) => self.authenticate(key).await,
+            Bearer::Token(token) => self.authenticate_token(token.expose()).await,
+        }
+    }
+
+    /// The tenant that a bearer says it is of.
+    pub fn tenant_of(&self, bearer: &Bearer) -> Option<TenantId> {
+        match bearer {
+            Bearer::Key(key) => Some(key.tenant.clone()),
+            Bearer::Token(token) => self.tenant_of_token(token.expose()),
+        }
+    }
+
+    /// Leave to create by whatever a request presents, as [`App::admit_key`].
+    ///
+    /// # Errors
+    /// As [`App::authenticate_bearer`], and [`AuthError::Forbidden`] without the scope `ask`.
+    pub async fn admit_bearer(
+        &self,
+        bearer: &Bearer,
+        session: Option<SessionId>,
+    ) -> Result<Admission, AuthError> {
+        let caller = match bearer {
+            Bearer::Key(key) => return self.admit_key(key, session).await,
+            Bearer::Token(token) => self.authenticate_token(token.expose()).await?,
+        };
+        caller.require(Scope::Ask)?;
+        let wanted = Wanted { tenant: true, session, ..Wanted::default() };
+        let rows = self.store.tenant(caller.tenant()).read(&wanted).await?;
+        let tenant = live(rows.tenant)?;
+        let session = rows.session.filter(|one| caller.may_drive(one));
+        let principal = caller.principal.clone();
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller) })
+    }
+
+    /// Leave to decide by whatever a request presents, and the question itself. A token decides as the approver that its
+    /// `sub` is, and as nobody else.
+    ///
+    /// # Errors
+    /// As [`App::admit_decider`], and [`AuthError::NotAnApprover`].
+    pub async fn admit_deciding(&self, bearer: &Bearer, target: &Target) -> Result<Deciding, AuthError> {
+        let caller = match bearer {
+            Bearer::Key(key) => return self.admit_decider(key, target).await,
+            Bearer::Token(token) => self.authenticate_token(token.expose()).await?,
+        };
+        caller.require(Scope::Decide)?;
+        if caller.approver().is_none() {
+            return Err(AuthError::NotAnApprover);
+        }
+        self.admit_verified(caller, target).await
     }
 
     /// The ask token that `text` is. Says nothing of revocation.

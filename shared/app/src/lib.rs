@@ -10,6 +10,7 @@ pub mod create;
 pub mod endpoints;
 pub mod idempotency;
 pub mod inbound;
+pub mod issuers;
 pub mod keys;
 pub mod lifecycle;
 pub mod list;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::seal::KeyRing;
+use countersign_identity::Verifier;
 
 use ports::{Channel, Clock, Entropy, Stopping, Store, Trigger};
 
@@ -62,6 +64,8 @@ pub struct App {
     pub entropy: Arc<dyn Entropy>,
     /// The keys that seal handles, tokens and cursors.
     pub keys: Arc<KeyRing>,
+    /// What verifies the tokens of the tenants' own issuers, and keeps those issuers' keys.
+    pub tokens: Arc<Verifier>,
     /// What makes notifying prompt after a commit.
     pub trigger: Arc<dyn Trigger>,
     /// The ways to reach a person.

@@ -9,7 +9,7 @@ use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::{Elicitation, Tier};
 use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{
-    ApiKeyId, AskTokenId, Bits130, ElicitationId, Reference, RequestId, SessionId, TenantId,
+    ApiKeyId, AskTokenId, Bits130, ElicitationId, IssuerId, Reference, RequestId, SessionId, TenantId,
 };
 use countersign_core::retry::Budget;
 use countersign_core::seal::KeyedHash;
@@ -17,6 +17,7 @@ use countersign_core::session::{LostElicitation, Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
 use crate::endpoints::{Endpoint, EndpointOutcome};
+use crate::issuers::Registration;
 use crate::keys::{KeyOutcome, KeyRecord};
 use crate::records::{
     Approver, ApproverChange, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, ExternalKind, Idempotency,
@@ -329,6 +330,15 @@ pub trait TenantStore: Send + Sync {
 
     /// Notes that a key was used, in one attempt. A key that is gone stays gone.
     async fn note_key_use(&self, id: ApiKeyId, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Registers an issuer; `false` if one that calls itself so is registered.
+    async fn create_issuer(&self, issuer: &Registration) -> Result<bool, StoreError>;
+
+    /// The tenant's issuers.
+    async fn issuers(&self) -> Result<Vec<Registration>, StoreError>;
+
+    /// Removes an issuer.
+    async fn remove_issuer(&self, id: IssuerId) -> Result<(), StoreError>;
 
     /// Stores an endpoint, once.
     async fn create_endpoint(

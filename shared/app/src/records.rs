@@ -4,7 +4,9 @@ use countersign_core::ask::Content;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
-use countersign_core::id::{ApiKeyId, ApproverId, AskTokenId, ElicitationId, GroupName, SessionId, TenantId};
+use countersign_core::id::{
+    ApiKeyId, ApproverId, AskTokenId, ElicitationId, GroupName, IssuerId, SessionId, TenantId,
+};
 use countersign_core::json::Sha256;
 use countersign_core::policy::Policy;
 use countersign_core::session::Session;
@@ -12,6 +14,7 @@ use countersign_core::state::{Decision, ExpiryCause};
 use countersign_core::time::Timestamp;
 
 use crate::endpoints::Endpoint;
+use crate::issuers::Registration;
 use crate::keys::KeyRecord;
 use crate::ports::SessionLoss;
 
@@ -153,6 +156,8 @@ pub struct Wanted {
     pub endpoint: Option<EndpointId>,
     /// Something that is good once.
     pub nonce: Option<Sha256>,
+    /// An issuer.
+    pub issuer: Option<IssuerId>,
 }
 
 /// Rows that were read together.
@@ -178,6 +183,8 @@ pub struct Rows {
     pub endpoint: Option<Endpoint>,
     /// Whether what is good once was used.
     pub nonce: bool,
+    /// The issuer.
+    pub issuer: Option<Registration>,
 }
 
 /// Something that is good once. It is spent in the transaction of what it was good for.

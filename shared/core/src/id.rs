@@ -155,6 +155,13 @@ prefixed_id!(
     "API key id"
 );
 
+prefixed_id!(
+    /// An identity provider of a tenant's own; derived from the tenant and what it calls itself.
+    IssuerId,
+    "is_",
+    "issuer id"
+);
+
 /// Which protocol asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Front {
@@ -187,6 +194,13 @@ impl ElicitationId {
         let session = session.map(|id| id.to_string()).unwrap_or_default();
         let parts = json!(["elicitation", front.word(), tenant.as_str(), principal.as_str(), session, key]);
         Self(Bits130::from_hash(Sha256::of_json(&parts)))
+    }
+}
+
+impl IssuerId {
+    /// The id of the issuer that calls itself `iss` in `tenant`.
+    pub fn derive(tenant: &TenantId, iss: &str) -> Self {
+        Self(Bits130::from_hash(Sha256::of_json(&json!(["issuer", tenant.as_str(), iss]))))
     }
 }
 

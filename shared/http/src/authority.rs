@@ -7,13 +7,14 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use countersign_app::App;
-use countersign_app::authority::{Admission, AuthError, Caller, Deciding, Operator, Target};
+use countersign_app::authority::{Admission, AuthError, Bearer, Caller, Deciding, Operator, Target};
 use countersign_app::sessions::session_id;
-use countersign_core::credential::{ApiKey, Presented, Scope};
+use countersign_core::credential::{Presented, Scope};
 use countersign_core::id::TenantId;
 use countersign_core::json::{self, BadJson};
 use countersign_core::limits::BODY_ASKING;
 use countersign_core::seal::AskToken;
+use countersign_core::secret::Secret;
 use serde_json::{Map, Value};
 
 use crate::Http;
@@ -29,22 +30,35 @@ impl FromRef<Http> for App {
 }
 
 /// What the request presents as `Authorization: Bearer` or, without one, as `X-API-Key`.
-fn presented(headers: &HeaderMap) -> Option<Presented> {
-    let text = match text(headers, AUTHORIZATION.as_str()).ok()? {
+fn presented_text(headers: &HeaderMap) -> Option<String> {
+    Some(match text(headers, AUTHORIZATION.as_str()).ok()? {
         Some(value) => {
             let (scheme, credential) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| credential.trim().to_owned())?
         }
         None => text(headers, "x-api-key").ok()??.trim().to_owned(),
-    };
-    Presented::read(&text)
+    })
 }
 
-fn presented_key(headers: &HeaderMap) -> Result<ApiKey, ApiError> {
+fn presented(headers: &HeaderMap) -> Option<Presented> {
+    Presented::read(&presented_text(headers)?)
+}
+
+/// What callers of the native API present: an API key, or a token of their own issuer. What looks like neither is
+/// refused here, before anything is read.
+fn bearer(headers: &HeaderMap) -> Result<Bearer, ApiError> {
     match presented(headers) {
-        Some(Presented::ApiKey(key)) => Ok(key),
-        Some(Presented::Operator(_)) | None => Err(ApiError::unauthenticated()),
+        Some(Presented::ApiKey(key)) => Ok(Bearer::Key(key)),
+        Some(Presented::Operator(_)) => Err(ApiError::unauthenticated()),
+        None => {
+            let text = presented_text(headers).filter(|text| looks_like_token(text));
+            text.map(|text| Bearer::Token(Secret::new(text))).ok_or_else(ApiError::unauthenticated)
+        }
     }
+}
+
+fn looks_like_token(text: &str) -> bool {
+    text.split('.').count() == 3 && text.split('.').all(|part| !part.is_empty())
 }
 
 /// The ask token of the path, whose seal is good. Says nothing of revocation: polls outlive it.
@@ -85,12 +99,13 @@ impl Asking {
 
     /// By API key, in the session that `named` finds in the body.
     async fn by_key(request: Request, http: &Http, named: SessionOf) -> Result<Self, ApiError> {
-        let key = presented_key(request.headers());
+        let bearer = bearer(request.headers());
         let bytes = body::read(request, BODY_ASKING).await?;
-        let key = key?;
+        let bearer = bearer?;
+        let tenant = http.app.tenant_of(&bearer).ok_or_else(ApiError::unauthenticated)?;
         let body: Result<Map<String, Value>, BadJson> = json::read_object(&bytes);
-        let session = body.as_ref().ok().and_then(named).and_then(|text| session_id(&key.tenant, text));
-        let admission = http.app.admit_key(&key, session).await?;
+        let session = body.as_ref().ok().and_then(named).and_then(|text| session_id(&tenant, text));
+        let admission = http.app.admit_bearer(&bearer, session).await?;
         Ok(Self { admission, body: body? })
     }
 }
@@ -176,8 +191,7 @@ impl<D: Door> FromRequestParts<Http> for Key<D> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
-        let key = presented_key(&parts.headers)?;
-        let caller = http.app.authenticate(&key).await?;
+        let caller = http.app.authenticate_bearer(&bearer(&parts.headers)?).await?;
         if D::SCOPES.iter().any(|scope| caller.has(*scope)) {
             Ok(Self { caller, door: PhantomData })
         } else {
@@ -199,11 +213,14 @@ impl FromRequestParts<Http> for Poller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
-        let key = presented_key(&parts.headers)?;
-        match http.app.authenticate(&key).await {
+        let bearer = bearer(&parts.headers)?;
+        match http.app.authenticate_bearer(&bearer).await {
             Ok(caller) if caller.has(Scope::Ask) || caller.has(Scope::Read) => Ok(Self::Verified(caller)),
             Ok(_) => Err(AuthError::Forbidden(Scope::Ask).into()),
-            Err(AuthError::Store(_)) => Ok(Self::Unverified(key.tenant)),
+            Err(AuthError::Store(_) | AuthError::KeysUnavailable) => {
+                let tenant = http.app.tenant_of(&bearer).ok_or_else(ApiError::unauthenticated)?;
+                Ok(Self::Unverified(tenant))
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -216,10 +233,10 @@ impl FromRequestParts<Http> for Decider {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, http: &Http) -> Result<Self, ApiError> {
-        let key = presented_key(&parts.headers)?;
+        let bearer = bearer(&parts.headers)?;
         let path = Path::<String>::from_request_parts(parts, http).await;
         let target = path.map_or(Target::Nothing, |Path(id)| target(http, parts.uri.path(), &id));
-        let deciding = http.app.admit_decider(&key, &target).await?;
+        let deciding = http.app.admit_deciding(&bearer, &target).await?;
         deciding.found().then_some(Self(deciding)).ok_or_else(ApiError::not_found)
     }
 }

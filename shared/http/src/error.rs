@@ -4,6 +4,7 @@
 //! error shapes it is told in depends on the route family alone and is decided in one place, [`ApiError::render`].
 
 mod deciding;
+mod issuers;
 mod managing;
 mod people;
 mod signed;
@@ -16,6 +17,7 @@ use countersign_app::authority::AuthError;
 use countersign_app::create::CreateError;
 use countersign_app::list::ListError;
 use countersign_app::ports::StoreError;
+use countersign_app::respond::RespondError;
 use countersign_app::sessions::SessionError;
 use countersign_app::tenants::ManageError;
 use countersign_core::json::BadJson;
@@ -238,6 +240,8 @@ impl From<AuthError> for ApiError {
                 let detail = format!("This key lacks the scope `{scope}`. Use a key that has it.");
                 Self::new(StatusCode::FORBIDDEN, "missing_scope", "The key may not do this", detail)
             }
+            AuthError::NotAnApprover => RespondError::NotAnApprover.into(),
+            AuthError::KeysUnavailable => Self::keys_unavailable(),
             AuthError::Store(error) => error.into(),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use countersign_app::ports::{Channel, Clock, Entropy, Stopping, Trigger};
 use countersign_app::{App, Settings};
 use countersign_core::seal::KeyRing;
+use countersign_identity::{FetchJwks, Verifier};
 use countersign_store::DynamoStore;
 use countersign_store::table::Table;
 use countersign_store::vault::KeyWrap;
@@ -21,6 +22,8 @@ pub struct Parts {
     pub keys: KeyRing,
     /// What wraps the tenants' data keys.
     pub wrap: Arc<dyn KeyWrap>,
+    /// Where key sets of the tenants' own issuers come from.
+    pub jwks: Arc<dyn FetchJwks>,
     /// What makes notifying prompt.
     pub trigger: Arc<dyn Trigger>,
     /// The ways to reach a person.
@@ -31,12 +34,13 @@ pub struct Parts {
 
 /// The use-cases over `parts`.
 pub fn compose(parts: Parts) -> App {
-    let Parts { table, clock, entropy, keys, wrap, trigger, channels, settings } = parts;
+    let Parts { table, clock, entropy, keys, wrap, jwks, trigger, channels, settings } = parts;
     App {
         store: Arc::new(DynamoStore::new(table, Arc::clone(&clock), Arc::clone(&entropy), wrap)),
         clock,
         entropy,
         keys: Arc::new(keys),
+        tokens: Arc::new(Verifier::new(jwks)),
         trigger,
         channels,
         stopping: Stopping::default(),

@@ -8,6 +8,7 @@ mod clock;
 mod compose;
 mod config;
 mod entropy;
+mod jwks;
 #[cfg(feature = "lambda")]
 pub mod lambda;
 mod logging;
@@ -18,5 +19,6 @@ pub use clock::SystemClock;
 pub use compose::{Parts, compose};
 pub use config::{BadConfig, BadValue, Config, SecretsAt};
 pub use entropy::OsEntropy;
+pub use jwks::GuardedJwks;
 pub use logging::{LogFormat, start_logging};
 pub use variables::{VARIABLES, Variable, help_list, markdown_table};

@@ -6,7 +6,9 @@
 use countersign_app::records::ExternalKind;
 use countersign_core::delivery::DeliveryKey;
 use countersign_core::endpoint::EndpointId;
-use countersign_core::id::{ApiKeyId, ApproverId, ElicitationId, Reference, RequestId, SessionId, TenantId};
+use countersign_core::id::{
+    ApiKeyId, ApproverId, ElicitationId, IssuerId, Reference, RequestId, SessionId, TenantId,
+};
 use countersign_core::json::Sha256;
 use countersign_core::time::Timestamp;
 
@@ -137,6 +139,16 @@ impl Keys {
     /// The partition of the endpoints.
     pub fn endpoints(&self) -> String {
         format!("T#{}#ENDPOINTS", self.tenant)
+    }
+
+    /// An issuer.
+    pub fn issuer(&self, id: IssuerId) -> Key {
+        self.key("ISSUERS", id.to_string())
+    }
+
+    /// The partition of the issuers.
+    pub fn issuers(&self) -> String {
+        format!("T#{}#ISSUERS", self.tenant)
     }
 
     /// Something that is good once.

@@ -12,6 +12,7 @@ mod due;
 pub mod dynamo;
 mod endpoints;
 mod idempotency;
+mod issuers;
 pub mod keys;
 mod lists;
 mod policies;

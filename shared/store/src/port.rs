@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_app::endpoints::{Endpoint, EndpointOutcome};
+use countersign_app::issuers::Registration;
 use countersign_app::keys::{KeyOutcome, KeyRecord};
 use countersign_app::ports::{StoreError, TenantStore};
 use countersign_app::records::{
@@ -12,7 +13,7 @@ use countersign_app::records::{
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
-use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, Reference, RequestId, SessionId};
+use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, IssuerId, Reference, RequestId, SessionId};
 use countersign_core::retry::Budget;
 use countersign_core::seal::KeyedHash;
 use countersign_core::session::{Session, TokenFacts};
@@ -228,6 +229,18 @@ impl TenantStore for TenantRows {
 
     async fn note_key_use(&self, id: ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         self.touch_key(id, now).await
+    }
+
+    async fn create_issuer(&self, issuer: &Registration) -> Result<bool, StoreError> {
+        self.put_issuer(issuer).await
+    }
+
+    async fn issuers(&self) -> Result<Vec<Registration>, StoreError> {
+        self.read_issuers().await
+    }
+
+    async fn remove_issuer(&self, id: IssuerId) -> Result<(), StoreError> {
+        self.delete_issuer(id).await
     }
 
     async fn create_endpoint(

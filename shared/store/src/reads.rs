@@ -55,6 +55,10 @@ impl TenantRows {
                 Some(item) => Some(self.opened_endpoint(item).await?),
                 None => None,
             },
+            issuer: match wanted.issuer.and_then(|id| get(self.keys.issuer(id))) {
+                Some(item) => Some(self.opened_issuer(item).await?),
+                None => None,
+            },
             nonce: wanted.nonce.is_some_and(|id| get(self.keys.nonce(id)).is_some()),
         })
     }
@@ -71,6 +75,7 @@ impl TenantRows {
         list.extend(wanted.approver.map(|id| keys.approver(id)));
         list.extend(wanted.delivery.map(|key| keys.delivery(&key)));
         list.extend(wanted.endpoint.as_ref().map(|id| keys.endpoint(id)));
+        list.extend(wanted.issuer.map(|id| keys.issuer(id)));
         list.extend(wanted.nonce.map(|id| keys.nonce(id)));
         list
     }

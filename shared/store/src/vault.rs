@@ -61,6 +61,8 @@ pub(crate) enum Purpose {
     Reason,
     /// A secret that both sides of a webhook share.
     SigningSecret,
+    /// A secret that an issuer signs tokens with.
+    TokenSecret,
 }
 
 impl Purpose {
@@ -69,6 +71,7 @@ impl Purpose {
             Self::Answer => "answer",
             Self::Reason => "reason",
             Self::SigningSecret => "signing secret",
+            Self::TokenSecret => "token secret",
         }
     }
 }

@@ -22,6 +22,7 @@ use countersign_core::state::Answer;
 use countersign_core::time::Timestamp;
 use countersign_embedded::engine::{Engine, TABLE};
 use countersign_embedded::faults::{Faults, FaultyTable};
+use countersign_identity::Verifier;
 use countersign_store::DynamoStore;
 use countersign_store::dynamo::DynamoTable;
 use countersign_store::table::Table;
@@ -32,6 +33,7 @@ use crate::channel::RecordingChannel;
 use crate::clock::MockClock;
 use crate::crash::MortalTable;
 use crate::entropy::SeededEntropy;
+use crate::jwks::PublishedKeys;
 use crate::trigger::RecordingTrigger;
 
 /// 2026-11-30T20:00:00Z: when every test begins.
@@ -54,6 +56,8 @@ pub struct TestApp {
     pub trigger: Arc<RecordingTrigger>,
     /// The notices that were sent.
     pub channel: Arc<RecordingChannel>,
+    /// What issuers publish.
+    pub jwks: Arc<PublishedKeys>,
     /// A key with every scope.
     pub key: ApiKey,
     /// The engine, for as long as this lives; `None` on a table of the test's own.
@@ -83,11 +87,13 @@ impl TestApp {
         let key = ApiKey::mint(tenant(), entropy.bits130(), entropy.bits130());
         let keys = Arc::new(KeyRing::new(SealKey::new(SEAL_KEY.0, SEAL_KEY.1).expect("a key id"), vec![]));
         let wrap = Arc::new(RingWrap::new(&keys, entropy.clone()));
+        let jwks = Arc::new(PublishedKeys::default());
         let app = App {
             store: Arc::new(DynamoStore::new(process.clone(), clock.clone(), entropy.clone(), wrap)),
             clock: clock.clone(),
             entropy,
             keys,
+            tokens: Arc::new(Verifier::new(jwks.clone())),
             trigger: trigger.clone(),
             channels: vec![channel.clone()],
             stopping: Stopping::default(),
@@ -97,7 +103,7 @@ impl TestApp {
         app.add_approver_to(&tenant(), "You".into(), Some("you@localhost".into()))
             .await
             .expect("an approver");
-        Self { app, clock, faults, process, trigger, channel, key, engine: None }
+        Self { app, clock, faults, process, trigger, channel, jwks, key, engine: None }
     }
 
     /// The caller behind the key.

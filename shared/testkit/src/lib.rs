@@ -12,6 +12,7 @@ pub mod channel;
 pub mod clock;
 pub mod crash;
 pub mod entropy;
+pub mod jwks;
 pub mod lambda;
 pub mod trigger;
 pub mod web;

@@ -65,12 +65,15 @@ fn each_crate_depends_on_those_below_it_and_no_others() {
         ("countersign-identity", &["core"]),
         ("countersign-outbound", &[]),
         ("countersign-app", &["core", "identity"]),
-        ("countersign-store", &["app", "core"]),
+        ("countersign-store", &["app", "core", "identity"]),
         ("countersign-channels", &["app", "core", "wire"]),
         ("countersign-http", &["app", "core", "wire"]),
         ("countersign-embedded", &["app", "core", "store"]),
         ("countersign-runtime", &["app", "core", "http", "identity", "outbound", "store"]),
-        ("countersign-testkit", &["app", "channels", "core", "embedded", "http", "store", "wire"]),
+        (
+            "countersign-testkit",
+            &["app", "channels", "core", "embedded", "http", "identity", "store", "wire"],
+        ),
     ]);
     let metadata = metadata();
     for (package, dependencies) in direct(&metadata) {
@@ -99,18 +102,34 @@ fn links_none_of(package: &str, forbidden: &[&str]) {
 fn core_is_pure() {
     links_none_of(
         "countersign-core",
-        &["tokio", "axum*", "aws-sdk*", "aws-config", "aws-smithy*", "hyper*", "reqwest", "async-trait", "getrandom"],
+        &[
+            "tokio",
+            "axum*",
+            "aws-sdk*",
+            "aws-config",
+            "aws-smithy*",
+            "hyper*",
+            "reqwest",
+            "async-trait",
+            "getrandom",
+        ],
     );
 }
 
 #[test]
 fn the_use_cases_name_no_vendor() {
-    links_none_of("countersign-app", &["aws-sdk*", "aws-config", "aws-smithy*", "axum*", "dynoxide-rs", "lettre", "hyper*", "reqwest"]);
+    links_none_of(
+        "countersign-app",
+        &["aws-sdk*", "aws-config", "aws-smithy*", "axum*", "dynoxide-rs", "lettre", "hyper*", "reqwest"],
+    );
 }
 
 #[test]
 fn http_cannot_see_the_store() {
-    links_none_of("countersign-http", &["countersign-store", "aws-sdk*", "aws-config", "aws-smithy*", "dynoxide-rs", "lettre"]);
+    links_none_of(
+        "countersign-http",
+        &["countersign-store", "aws-sdk*", "aws-config", "aws-smithy*", "dynoxide-rs", "lettre"],
+    );
 }
 
 #[test]

@@ -40,3 +40,5 @@ mod round_trip;
 mod scene;
 #[cfg(test)]
 mod template;
+#[cfg(test)]
+mod tokens;

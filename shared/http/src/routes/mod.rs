@@ -6,6 +6,7 @@ mod elicitations;
 mod endpoints;
 mod fallback;
 mod health;
+mod issuers;
 mod keys;
 mod page;
 mod policy;
@@ -108,6 +109,10 @@ const MANAGE: &[Route] = &[
     route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/enable", || post(endpoints::enable)),
     route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/disable", || post(endpoints::disable)),
     route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/rotate", || post(endpoints::rotate)),
+    route(Function::Manage, "GET", "/v1/issuers", || get(issuers::list)),
+    route(Function::Manage, "POST", "/v1/issuers", || post(issuers::register)),
+    route(Function::Manage, "GET", "/v1/issuers/{issuer}", || get(issuers::read)),
+    route(Function::Manage, "DELETE", "/v1/issuers/{issuer}", || delete(issuers::remove)),
     route(Function::Manage, "GET", "/v1/tenants", || get(tenants::list)),
     route(Function::Manage, "POST", "/v1/tenants", || post(tenants::create)),
     route(Function::Manage, "GET", "/v1/tenants/{tenant}", || get(tenants::read)),

@@ -13,6 +13,7 @@ use countersign_app::App;
 use countersign_app::ports::{Channel, Entropy, Trigger};
 use countersign_core::id::{ElicitationId, TenantId};
 use countersign_http::Http;
+use countersign_outbound::Reach;
 use countersign_store::dynamo::DynamoTable;
 use countersign_store::vault::{KeyWrap, RingWrap};
 
@@ -21,6 +22,7 @@ use crate::clock::SystemClock;
 use crate::compose::{Parts, compose};
 use crate::config::{BadConfig, Config};
 use crate::entropy::OsEntropy;
+use crate::jwks::GuardedJwks;
 use crate::logging::{LogFormat, start_logging};
 use crate::variables::{BASE_URL, SECRETS};
 
@@ -98,6 +100,7 @@ async fn assemble(
         entropy,
         keys,
         wrap,
+        jwks: Arc::new(GuardedJwks::new(Reach::Public)),
         trigger: Arc::new(Stream),
         channels: channels(config)?,
         settings: config.settings(own, false),
