@@ -42,7 +42,7 @@ def grants(function):
     own = {
         "create": {
             *(one for one in read if one[0] != "dynamodb:Query"),
-            (*put, (question, "T#*#REF#*", "T#*#RID#*", session, audit)), (*update, (question, session)), (*update, (key,)),
+            (*put, (question, "T#*#REF#*", "T#*#RID#*", session, audit)), (*update, (question, session, "T#*#QUOTA")), (*update, (key,)),
         },
         "poll": {*read, ("dynamodb:Query", f"{TABLE}/index/list", None), (*update, (question,)), (*update, (key,))},
         "respond": {

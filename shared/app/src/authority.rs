@@ -7,6 +7,7 @@ use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{
     ApproverId, AskTokenId, ElicitationId, Principal, Reference, RequestId, SessionId, TenantId,
 };
+use countersign_core::quota::Bucket;
 use countersign_core::seal::{AskToken, PollHandle};
 use countersign_core::secret::Secret;
 use countersign_core::session::Session;
@@ -196,6 +197,8 @@ pub struct Admission {
     pub(crate) token: Option<AskTokenId>,
     /// Where a key asks: the caller behind it.
     pub(crate) caller: Option<Caller>,
+    /// What the tenant has asked before.
+    pub(crate) bucket: Bucket,
 }
 
 impl Admission {
@@ -292,12 +295,13 @@ impl App {
             Bearer::Token(token) => self.authenticate_token(token.expose()).await?,
         };
         caller.require(Scope::Ask)?;
-        let wanted = Wanted { tenant: true, session, ..Wanted::default() };
+        let wanted = Wanted { tenant: true, bucket: true, session, ..Wanted::default() };
         let rows = self.store.tenant(caller.tenant()).read(&wanted).await?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| caller.may_drive(one));
         let principal = caller.principal.clone();
-        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller) })
+        let bucket = rows.bucket;
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket })
     }
 
     /// Leave to decide by whatever a request presents, and the question itself. A token decides as the approver that its
@@ -328,13 +332,21 @@ impl App {
     /// [`AuthError::Unauthenticated`] otherwise.
     pub async fn admit_token(&self, token: &AskToken) -> Result<Admission, AuthError> {
         let now = self.clock.now();
-        let wanted = Wanted { tenant: true, session: Some(token.session), ..Wanted::default() };
+        let wanted = Wanted { tenant: true, bucket: true, session: Some(token.session), ..Wanted::default() };
         let rows = self.store.tenant(&token.tenant).read(&wanted).await?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| one.admits(token.id, now) && now < token.expires_at);
         let session = session.ok_or(AuthError::Unauthenticated)?;
         let principal = Principal::session(session.id);
-        Ok(Admission { tenant, principal, session: Some(session), token: Some(token.id), caller: None })
+        let bucket = rows.bucket;
+        Ok(Admission {
+            tenant,
+            principal,
+            session: Some(session),
+            token: Some(token.id),
+            caller: None,
+            bucket,
+        })
     }
 
     /// Leave to create by API key with the scope `ask`, in `session` if that is one that the key may drive.
@@ -342,14 +354,15 @@ impl App {
     /// # Errors
     /// As [`App::authenticate`], and [`AuthError::Forbidden`] without the scope.
     pub async fn admit_key(&self, key: &ApiKey, session: Option<SessionId>) -> Result<Admission, AuthError> {
-        let wanted = Wanted { tenant: true, key: Some(key.id), session, ..Wanted::default() };
+        let wanted = Wanted { tenant: true, bucket: true, key: Some(key.id), session, ..Wanted::default() };
         let rows = self.store.tenant(&key.tenant).read(&wanted).await?;
         let caller = self.verified(key, rows.key).await?;
         caller.require(Scope::Ask)?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| caller.may_drive(one));
         let principal = caller.principal.clone();
-        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller) })
+        let bucket = rows.bucket;
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket })
     }
 
     /// Leave to decide by API key with the scope `decide`, and the question itself, in one or two reads.

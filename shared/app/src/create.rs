@@ -9,7 +9,8 @@ use countersign_core::declines::Mute;
 use countersign_core::elicitation::{Asker, Elicitation, Evidence};
 use countersign_core::id::{ElicitationId, Front, RequestId, SessionName};
 use countersign_core::json::Sha256;
-use countersign_core::limits::{CREATE_RETRY_BUDGET, PLAN_BACKSTOP, POLL_INTERVAL_DEFAULT};
+use countersign_core::limits::{CREATE_RETRY_BUDGET, EXPIRY_MAX, PLAN_BACKSTOP, POLL_INTERVAL_DEFAULT};
+use countersign_core::quota::OverQuota;
 use countersign_core::retry::Budget;
 use countersign_core::seal::PollHandle;
 use countersign_core::session::Session;
@@ -58,6 +59,9 @@ pub enum CreateError {
         /// How many are allowed.
         limit: usize,
     },
+    /// The tenant asks faster, or keeps more, than its quota allows.
+    #[error("the tenant's quota is used up")]
+    OverQuota(OverQuota),
     /// Nobody could ever be asked.
     #[error("there is nobody to ask")]
     NoRoute,
@@ -102,14 +106,26 @@ impl App {
         let id = self.elicitation_id(&admission, front, &ask);
         self.check_superseded(&admission, &ask).await?;
         let shown = ask.shown_sha256();
+        let mut is_charged = false;
         for _ in 0..ROUNDS {
-            if let Err(refusal) = refuse(&admission, &ask, shown, now) {
+            let refusal = refuse(&admission, &ask, shown, now, self.kept_at_most(&admission));
+            if let Err(refusal) = refusal {
                 return self.earlier(&admission, id, &ask).await?.ok_or(refusal);
             }
             let new = self.compose(&admission, front, &ask, (id, shown), now);
-            match self.store.tenant(admission.tenant()).create(&new, budget).await? {
+            let store = self.store.tenant(admission.tenant());
+            let outcome = if is_charged {
+                store.create(&new, budget).await
+            } else {
+                is_charged = true;
+                futures_util::join!(store.create(&new, budget), self.charge(&admission, now)).0
+            };
+            match outcome? {
                 CreateOutcome::Stored => return self.finish(&admission, &ask, new.elicitation).await,
-                CreateOutcome::Exists(found) => return self.replay(&admission, &ask, *found).await,
+                CreateOutcome::Exists(found) => {
+                    self.refund(&admission, now).await;
+                    return self.replay(&admission, &ask, *found).await;
+                }
                 CreateOutcome::SessionRefused(current) => admission.session = current.map(|one| *one),
                 CreateOutcome::ReferenceTaken => {}
             }
@@ -123,6 +139,27 @@ impl App {
             }
         }
         Err(StoreError::Unavailable("too much contention on the session".into()).into())
+    }
+
+    /// Counts a question against the tenant's quota. That it is not counted is a small overshoot, and no reason to refuse.
+    async fn charge(&self, admission: &Admission, now: Timestamp) {
+        let (bucket, tenant) = (&admission.bucket, &admission.tenant);
+        let rebase = bucket.is_overfull(&tenant.quota, now);
+        let forgotten = bucket.forgotten(now, self.kept_at_most(admission));
+        if let Err(error) = self.store.tenant(&tenant.id).charge(bucket, rebase, &forgotten, now).await {
+            tracing::debug!(tenant.id = %tenant.id, "a question was not counted: {error}");
+        }
+    }
+
+    async fn refund(&self, admission: &Admission, now: Timestamp) {
+        if let Err(error) = self.store.tenant(admission.tenant()).refund(now).await {
+            tracing::debug!(tenant.id = %admission.tenant(), "a repeat was counted: {error}");
+        }
+    }
+
+    fn kept_at_most(&self, admission: &Admission) -> Duration {
+        let of_tenant = admission.tenant.policy.policy.retention;
+        EXPIRY_MAX + of_tenant.unwrap_or(self.settings.retention)
     }
 
     /// The session that a key names on the fallback routes, made if there is none.
@@ -274,7 +311,13 @@ impl App {
 }
 
 /// The refusals that depend on what was read, in the order of PROTOCOL.md section 0.
-fn refuse(admission: &Admission, ask: &Ask, shown: Sha256, now: Timestamp) -> Result<(), CreateError> {
+fn refuse(
+    admission: &Admission,
+    ask: &Ask,
+    shown: Sha256,
+    now: Timestamp,
+    kept_at_most: Duration,
+) -> Result<(), CreateError> {
     let tenant = &admission.tenant;
     if let Some(session) = &admission.session {
         let admits = admission.token.is_none_or(|token| session.admits(token, now));
@@ -298,6 +341,9 @@ fn refuse(admission: &Admission, ask: &Ask, shown: Sha256, now: Timestamp) -> Re
         if session.open_at(now).len() >= limit {
             return Err(CreateError::TooManyOpen { limit });
         }
+    }
+    if let Some(over) = admission.bucket.refuses(&tenant.quota, now, kept_at_most) {
+        return Err(CreateError::OverQuota(over));
     }
     let eligible = audience::eligible(tenant, ask.tier, &rule(admission, ask));
     if eligible.is_empty() && !tenant.policy.policy.pull {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use countersign_core::id::TenantId;
+use countersign_core::quota::Quota;
 use countersign_core::seal::Confirmation;
 use countersign_core::time::Timestamp;
 
@@ -88,6 +89,25 @@ impl App {
         }
         self.store.tenant(id).set_suspended(suspended).await?;
         Ok(Tenant { suspended, ..found })
+    }
+
+    /// Sets what a tenant may ask.
+    ///
+    /// # Errors
+    /// See [`LifecycleError`].
+    pub async fn set_quota(
+        &self,
+        operator: Operator,
+        id: &TenantId,
+        change: impl FnOnce(Quota) -> Quota,
+    ) -> Result<Tenant, LifecycleError> {
+        let found = self.tenant(operator, id).await?;
+        if found.deleting {
+            return Err(LifecycleError::Deleting);
+        }
+        let quota = change(found.quota);
+        self.store.tenant(id).set_quota(&quota).await?;
+        Ok(Tenant { quota, ..found })
     }
 
     /// The first step of a deletion without `code`, the second with it. A repeat of the second is no error.

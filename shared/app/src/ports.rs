@@ -11,6 +11,7 @@ use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{
     ApiKeyId, AskTokenId, Bits130, ElicitationId, IssuerId, Reference, RequestId, SessionId, TenantId,
 };
+use countersign_core::quota::{Bucket, Quota};
 use countersign_core::retry::Budget;
 use countersign_core::seal::KeyedHash;
 use countersign_core::session::{LostElicitation, Session, TokenFacts};
@@ -302,6 +303,21 @@ pub trait TenantStore: Send + Sync {
 
     /// One API key.
     async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Counts a question, in one attempt; `rebase` moves the base of the count, and `forgotten` days go with it.
+    async fn charge(
+        &self,
+        read: &Bucket,
+        rebase: bool,
+        forgotten: &[u64],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Takes back what a repeat was counted.
+    async fn refund(&self, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Sets what the tenant may ask.
+    async fn set_quota(&self, quota: &Quota) -> Result<(), StoreError>;
 
     /// Lets the tenant ask, or not.
     async fn set_suspended(&self, suspended: bool) -> Result<(), StoreError>;

@@ -9,6 +9,7 @@ use countersign_core::id::{
 };
 use countersign_core::json::Sha256;
 use countersign_core::policy::Policy;
+use countersign_core::quota::{Bucket, Quota};
 use countersign_core::session::Session;
 use countersign_core::state::{Decision, ExpiryCause};
 use countersign_core::time::Timestamp;
@@ -31,6 +32,8 @@ pub struct Tenant {
     pub suspended: bool,
     /// It is being deleted: none of its credentials is good any more.
     pub deleting: bool,
+    /// What it may ask.
+    pub quota: Quota,
     /// What it has decided for all its questions.
     pub policy: PolicyVersion,
     /// Its approvers, and how each can be reached.
@@ -158,6 +161,8 @@ pub struct Wanted {
     pub nonce: Option<Sha256>,
     /// An issuer.
     pub issuer: Option<IssuerId>,
+    /// What the tenant has asked.
+    pub bucket: bool,
 }
 
 /// Rows that were read together.
@@ -185,6 +190,8 @@ pub struct Rows {
     pub nonce: bool,
     /// The issuer.
     pub issuer: Option<Registration>,
+    /// What the tenant has asked.
+    pub bucket: Bucket,
 }
 
 /// Something that is good once. It is spent in the transaction of what it was good for.

@@ -3,6 +3,7 @@
 use countersign_core::credential::{ApiKey, Scope};
 use countersign_core::id::{Principal, TenantId};
 use countersign_core::policy::Policy;
+use countersign_core::quota::Quota;
 
 use crate::App;
 use crate::authority::{KEY_HASH_LABEL, Operator};
@@ -53,6 +54,7 @@ impl App {
             created_at: now,
             suspended: false,
             deleting: false,
+            quota: Quota::default(),
             policy: PolicyVersion { policy, version: 1, updated_at: now },
             routes: vec![],
         };

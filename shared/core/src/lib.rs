@@ -18,6 +18,7 @@ pub mod id;
 pub mod json;
 pub mod limits;
 pub mod policy;
+pub mod quota;
 pub mod retry;
 pub mod schema;
 pub mod seal;

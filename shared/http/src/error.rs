@@ -276,6 +276,7 @@ impl From<CreateError> for ApiError {
                 );
                 Self::new(unprocessable, "too_many_open", "Too many open questions", detail)
             }
+            CreateError::OverQuota(over) => Self::over_quota(over),
             CreateError::NoRoute => {
                 let detail = "The policy leaves nobody who could be asked this. Nobody was asked, and this is not a \
                               refusal. Add an approver with a mail address, or to a group of the audience.";

@@ -87,6 +87,11 @@ impl Keys {
         self.key("TENANT", "TENANT")
     }
 
+    /// What the tenant has asked.
+    pub fn bucket(&self) -> Key {
+        self.key("QUOTA", "BUCKET")
+    }
+
     /// An API key.
     pub fn api_key(&self, id: ApiKeyId) -> Key {
         self.key(&format!("K#{id}"), "KEY")

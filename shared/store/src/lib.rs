@@ -18,6 +18,7 @@ mod lists;
 mod policies;
 mod port;
 mod purge;
+mod quota;
 mod reads;
 mod rows;
 pub mod schema;

@@ -14,6 +14,7 @@ use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, IssuerId, Reference, RequestId, SessionId};
+use countersign_core::quota::{Bucket, Quota};
 use countersign_core::retry::Budget;
 use countersign_core::seal::KeyedHash;
 use countersign_core::session::{Session, TokenFacts};
@@ -193,6 +194,24 @@ impl TenantStore for TenantRows {
 
     async fn key(&self, id: ApiKeyId) -> Result<Option<KeyRecord>, StoreError> {
         self.read_key_row(id).await
+    }
+
+    async fn charge(
+        &self,
+        read: &Bucket,
+        rebase: bool,
+        forgotten: &[u64],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.charge_bucket(read, rebase, forgotten, now).await
+    }
+
+    async fn refund(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.refund_bucket(now).await
+    }
+
+    async fn set_quota(&self, quota: &Quota) -> Result<(), StoreError> {
+        self.write_quota(quota).await
     }
 
     async fn set_suspended(&self, suspended: bool) -> Result<(), StoreError> {

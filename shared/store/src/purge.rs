@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use countersign_app::ports::StoreError;
 use countersign_app::records::Purged;
 use countersign_core::id::TenantId;
+use countersign_core::quota::Quota;
 use countersign_core::time::Timestamp;
 
 use crate::keys::{TENANTS, tenant_entry};
@@ -26,6 +27,16 @@ impl TenantRows {
     pub(crate) async fn write_suspended(&self, suspended: bool) -> Result<(), StoreError> {
         let write = Write::update(self.keys.tenant_row(), "SET #suspended = :suspended")
             .value(":suspended", aws_sdk_dynamodb::types::AttributeValue::Bool(suspended))
+            .when("attribute_exists(#PK)");
+        self.repeated(&write).await.map(drop)
+    }
+
+    pub(crate) async fn write_quota(&self, quota: &Quota) -> Result<(), StoreError> {
+        let update = "SET #quota_burst = :burst, #quota_per_minute = :rate, #quota_max_stored = :stored";
+        let write = Write::update(self.keys.tenant_row(), update)
+            .value(":burst", number(quota.burst))
+            .value(":rate", number(quota.per_minute))
+            .value(":stored", number(quota.max_stored))
             .when("attribute_exists(#PK)");
         self.repeated(&write).await.map(drop)
     }

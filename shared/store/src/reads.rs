@@ -8,8 +8,10 @@ use countersign_app::records::{Rows, Wanted};
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ApiKeyId, ElicitationId, Reference, RequestId};
+use countersign_core::quota::Bucket;
 
 use crate::keys::SHARDS;
+use crate::quota::read_bucket;
 use crate::rows::{
     Reader, read_approver, read_content, read_delivery_row, read_key, read_session, read_tenant, text,
 };
@@ -59,6 +61,10 @@ impl TenantRows {
                 Some(item) => Some(self.opened_issuer(item).await?),
                 None => None,
             },
+            bucket: match get(self.keys.bucket()) {
+                Some(item) => read_bucket(item)?,
+                None => Bucket::default(),
+            },
             nonce: wanted.nonce.is_some_and(|id| get(self.keys.nonce(id)).is_some()),
         })
     }
@@ -76,6 +82,7 @@ impl TenantRows {
         list.extend(wanted.delivery.map(|key| keys.delivery(&key)));
         list.extend(wanted.endpoint.as_ref().map(|id| keys.endpoint(id)));
         list.extend(wanted.issuer.map(|id| keys.issuer(id)));
+        list.extend(wanted.bucket.then(|| keys.bucket()));
         list.extend(wanted.nonce.map(|id| keys.nonce(id)));
         list
     }

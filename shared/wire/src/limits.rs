@@ -84,3 +84,7 @@ pub const KEY_NAME_CHARS: usize = 120;
 pub const SERVERS: usize = 50;
 /// Namespaces that one key may be bound to.
 pub const NAMESPACES: usize = 50;
+/// What a quota may say of questions at once and a minute: one item of the table takes 1,000 writes a second.
+pub const QUOTA_RATE: RangeInclusive<u64> = 1..=30_000;
+/// What a quota may say of questions that are stored.
+pub const QUOTA_STORED: RangeInclusive<u64> = 1..=1_000_000_000;

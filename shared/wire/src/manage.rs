@@ -1,11 +1,13 @@
 //! Tenants (PROTOCOL.md section 2.5).
 
 use countersign_core::id::TenantId;
+use countersign_core::quota::Quota;
 use countersign_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::fields::{Faults, Fields};
+use crate::limits::{QUOTA_RATE, QUOTA_STORED};
 use crate::rejected::Rejected;
 
 /// `POST /v1/tenants`
@@ -46,6 +48,41 @@ impl TenantCreated {
     }
 }
 
+/// `PATCH /v1/tenants/{tenant}`: `{quota: {burst?, per_minute?, max_stored?}}`. What is left out stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuotaBody {
+    /// Questions at once.
+    pub burst: Option<u32>,
+    /// Questions a minute.
+    pub per_minute: Option<u32>,
+    /// Questions that are stored.
+    pub max_stored: Option<u64>,
+}
+
+impl QuotaBody {
+    /// Reads the body; unknown fields are refused.
+    ///
+    /// # Errors
+    /// [`Rejected`] with all that is wrong.
+    pub fn read(body: &Map<String, Value>) -> Result<Self, Rejected> {
+        let faults = Faults::default();
+        let fields = Fields::root(body, &faults);
+        let read = fields.required_object("quota").map(|quota| {
+            let small = |key| quota.integer(key, QUOTA_RATE).and_then(|number| u32::try_from(number).ok());
+            let read = Self {
+                burst: small("burst"),
+                per_minute: small("per_minute"),
+                max_stored: quota.integer("max_stored", QUOTA_STORED),
+            };
+            quota.finish();
+            read
+        });
+        fields.finish();
+        faults.refusal()?;
+        read.ok_or_else(|| faults.rejected())
+    }
+}
+
 /// What a tenant is, for its view.
 #[derive(Debug, Clone, Copy)]
 pub struct TenantFacts<'a> {
@@ -59,6 +96,8 @@ pub struct TenantFacts<'a> {
     pub suspended: bool,
     /// It is being deleted.
     pub deleting: bool,
+    /// What it may ask.
+    pub quota: Quota,
 }
 
 /// A tenant.
@@ -68,6 +107,14 @@ pub struct TenantView {
     name: String,
     status: &'static str,
     created_at: String,
+    quota: QuotaView,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct QuotaView {
+    burst: u32,
+    per_minute: u32,
+    max_stored: u64,
 }
 
 impl TenantView {
@@ -83,6 +130,11 @@ impl TenantView {
             name: facts.name.to_owned(),
             status,
             created_at: facts.created_at.to_string(),
+            quota: QuotaView {
+                burst: facts.quota.burst,
+                per_minute: facts.quota.per_minute,
+                max_stored: facts.quota.max_stored,
+            },
         }
     }
 }

@@ -33,6 +33,8 @@ mod openapi;
 #[cfg(test)]
 mod policy;
 #[cfg(test)]
+mod quotas;
+#[cfg(test)]
 mod racing;
 #[cfg(test)]
 mod round_trip;

@@ -3,10 +3,32 @@
 use axum::http::StatusCode;
 use countersign_app::keys::{KeyError, MAX_KEYS};
 use countersign_app::lifecycle::LifecycleError;
+use countersign_core::quota::OverQuota;
 
 use super::{ApiError, key_reused};
 
 impl ApiError {
+    /// A tenant that asks faster, or keeps more, than its quota allows.
+    pub(super) fn over_quota(over: OverQuota) -> Self {
+        let (detail, wait) = match over {
+            OverQuota::Rate(wait) => {
+                let seconds = wait.as_secs().max(1);
+                let detail = format!(
+                    "This tenant asks faster than its quota allows. Nobody was asked, and this is not a refusal. Try \
+                     again in {seconds} s."
+                );
+                (detail, seconds)
+            }
+            OverQuota::Stored => {
+                let detail = "This tenant keeps as many questions as its quota allows. Nobody was asked, and this is not \
+                              a refusal. Old ones go as their retention ends; tell your operator.";
+                (detail.to_owned(), 3_600)
+            }
+        };
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "quota_exceeded", "The quota is used up", detail)
+            .with(|face| face.retry_after = u32::try_from(wait).ok())
+    }
+
     /// A key that may not ask for that tier or server.
     pub(super) fn beyond_key() -> Self {
         let detail =

@@ -116,6 +116,7 @@ const MANAGE: &[Route] = &[
     route(Function::Manage, "GET", "/v1/tenants", || get(tenants::list)),
     route(Function::Manage, "POST", "/v1/tenants", || post(tenants::create)),
     route(Function::Manage, "GET", "/v1/tenants/{tenant}", || get(tenants::read)),
+    route(Function::Manage, "PATCH", "/v1/tenants/{tenant}", || patch(tenants::change)),
     route(Function::Manage, "DELETE", "/v1/tenants/{tenant}", || delete(tenants::delete)),
     route(Function::Manage, "POST", "/v1/tenants/{tenant}/suspend", || post(tenants::suspend)),
     route(Function::Manage, "POST", "/v1/tenants/{tenant}/resume", || post(tenants::resume)),

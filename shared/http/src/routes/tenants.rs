@@ -8,8 +8,9 @@ use countersign_app::lifecycle::Deletion;
 use countersign_app::records::Tenant;
 use countersign_core::id::TenantId;
 use countersign_core::policy::Policy;
+use countersign_core::quota::Quota;
 use countersign_wire::manage::{
-    TenantBody, TenantCreated, TenantDeletion, TenantFacts, TenantPage, TenantView,
+    QuotaBody, TenantBody, TenantCreated, TenantDeletion, TenantFacts, TenantPage, TenantView,
 };
 
 use super::query::Query;
@@ -45,6 +46,24 @@ pub(super) async fn read(
     Path(id): Path<String>,
 ) -> Result<Json<TenantView>, ApiError> {
     Ok(Json(tenant_view(&app.tenant(operator, &tenant_id(&id)?).await?)))
+}
+
+/// `PATCH /v1/tenants/{tenant}`
+pub(super) async fn change(
+    State(app): State<App>,
+    ByOperator(operator): ByOperator,
+    Path(id): Path<String>,
+    ManagingBody(body): ManagingBody,
+) -> Result<Json<TenantView>, ApiError> {
+    let id = tenant_id(&id)?;
+    app.tenant(operator, &id).await?;
+    let wanted = QuotaBody::read(&body)?;
+    let change = |quota: Quota| Quota {
+        burst: wanted.burst.unwrap_or(quota.burst),
+        per_minute: wanted.per_minute.unwrap_or(quota.per_minute),
+        max_stored: wanted.max_stored.unwrap_or(quota.max_stored),
+    };
+    Ok(Json(tenant_view(&app.set_quota(operator, &id, change).await?)))
 }
 
 /// `POST /v1/tenants/{tenant}/suspend`
@@ -93,5 +112,6 @@ fn tenant_view(tenant: &Tenant) -> TenantView {
         created_at: tenant.created_at,
         suspended: tenant.suspended,
         deleting: tenant.deleting,
+        quota: tenant.quota,
     })
 }

@@ -4,6 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
 use countersign_app::records::{Approver, ExternalIds, Route, Tenant};
 use countersign_core::id::{GroupName, TenantId};
+use countersign_core::quota::Quota;
 
 use super::attributes::{Builder, Reader, number, text, time, words};
 use super::policy::{policy_text, read_policy};
@@ -34,6 +35,16 @@ pub(crate) fn route_value(route: &Route) -> AttributeValue {
     AttributeValue::M(map.build())
 }
 
+/// What a tenant may ask: what nobody set is as for every tenant.
+fn read_quota(row: &Reader<'_>) -> Result<Quota, StoreError> {
+    let usual = Quota::default();
+    Ok(Quota {
+        burst: row.maybe_number("quota_burst")?.unwrap_or(usual.burst),
+        per_minute: row.maybe_number("quota_per_minute")?.unwrap_or(usual.per_minute),
+        max_stored: row.maybe_number("quota_max_stored")?.unwrap_or(usual.max_stored),
+    })
+}
+
 /// The tenant that an item is.
 pub(crate) fn read_tenant(item: &Item) -> Result<Tenant, StoreError> {
     let row = Reader::new(item, "tenant");
@@ -52,6 +63,7 @@ pub(crate) fn read_tenant(item: &Item) -> Result<Tenant, StoreError> {
         created_at: row.time("created_at")?,
         suspended: row.flag("suspended")?,
         deleting: row.flag("deleting")?,
+        quota: read_quota(&row)?,
         policy: read_policy(item)?,
         routes,
     })
