@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand};
 use countersign_runtime::help_list;
 
+use crate::remote::{ApproverArgs, KeyArgs, TenantArgs};
+
 /// Columns of the help text: what every terminal has.
 const HELP_WIDTH: usize = 80;
 
@@ -38,14 +40,31 @@ enum Command {
     /// Run the server; the same as no command
     #[command(after_help = after_help())]
     Serve(ServeArgs),
+    /// Make, list and suspend tenants, by the operator's key
+    Tenant(TenantArgs),
+    /// Make, list and revoke the API keys of a tenant
+    Key(KeyArgs),
+    /// Add and list the humans who may answer
+    Approver(ApproverArgs),
+}
+
+/// What is to be done.
+pub(crate) enum Action {
+    Serve(ServeArgs),
+    Tenant(TenantArgs),
+    Key(KeyArgs),
+    Approver(ApproverArgs),
 }
 
 impl Cli {
-    /// What is to be served.
-    pub(crate) fn into_serve(self) -> ServeArgs {
+    /// What is to be done; without a command, serving.
+    pub(crate) fn into_action(self) -> Action {
         match self.command {
-            Some(Command::Serve(args)) => args,
-            None => self.serve,
+            Some(Command::Serve(args)) => Action::Serve(args),
+            Some(Command::Tenant(args)) => Action::Tenant(args),
+            Some(Command::Key(args)) => Action::Key(args),
+            Some(Command::Approver(args)) => Action::Approver(args),
+            None => Action::Serve(self.serve),
         }
     }
 }
@@ -102,7 +121,10 @@ mod tests {
     use super::*;
 
     fn parse(args: &[&str]) -> Result<ServeArgs, clap::Error> {
-        Cli::try_parse_from([&["countersign"], args].concat()).map(Cli::into_serve)
+        match Cli::try_parse_from([&["countersign"], args].concat())?.into_action() {
+            Action::Serve(args) => Ok(args),
+            Action::Tenant(_) | Action::Key(_) | Action::Approver(_) => panic!("{args:?} serves nothing"),
+        }
     }
 
     #[test]
@@ -136,6 +158,28 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         for args in [&["--port", "70000"][..], &["--port", "x"], &["run"], &["--nonsense"]] {
             assert!(parse(args).is_err(), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn what_manages_a_deployment_is_read() {
+        for args in [
+            &["tenant", "create", "acme"][..],
+            &["tenant", "list", "--json", "--url", "https://ask.example.com"],
+            &["tenant", "suspend", "acme"],
+            &["key", "create", "--name", "mail agent", "--scopes", "ask,read", "--expires-in-days", "30"],
+            &["key", "revoke", "key_1"],
+            &["approver", "add", "--name", "Mara", "--email", "mara@example.com", "--group", "finance"],
+            &["approver", "list", "--data", "x"],
+        ] {
+            assert!(Cli::try_parse_from([&["countersign"], args].concat()).is_ok(), "{args:?}");
+        }
+        for args in [
+            &["tenant"][..],
+            &["key", "create", "--name", "x"],
+            &["key", "create", "--name", "x", "--scopes", "root"],
+        ] {
+            assert!(Cli::try_parse_from([&["countersign"], args].concat()).is_err(), "{args:?}");
         }
     }
 

@@ -11,6 +11,7 @@ mod listen;
 mod mail;
 mod queue;
 mod ready;
+mod remote;
 mod seed;
 mod serve;
 mod shell;
@@ -20,12 +21,18 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use countersign_runtime::{Config, LogFormat, start_logging};
 
-use cli::{Cli, ServeArgs};
+use cli::{Action, Cli, ServeArgs};
 use error::StartError;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match start(&Cli::parse().into_serve()).await {
+    let args = match Cli::parse().into_action() {
+        Action::Serve(args) => args,
+        Action::Tenant(args) => return remote::tenant(args).await,
+        Action::Key(args) => return remote::key(args).await,
+        Action::Approver(args) => return remote::approver(args).await,
+    };
+    match start(&args).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("countersign: {error}");

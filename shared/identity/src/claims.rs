@@ -83,7 +83,7 @@ fn times(claims: &Map<String, Value>, now: Timestamp) -> Result<(Timestamp, Opti
     Ok((expires_at, issued_at))
 }
 
-/// A NumericDate (RFC 7519 section 2), which may have a fraction.
+/// A `NumericDate` (RFC 7519 section 2), which may have a fraction.
 #[expect(clippy::cast_possible_truncation, reason = "inside the range of dates here")]
 fn date(claims: &Map<String, Value>, claim: &'static str) -> Result<Option<Timestamp>, Refused> {
     let Some(value) = claims.get(claim) else { return Ok(None) };

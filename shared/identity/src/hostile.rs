@@ -112,32 +112,25 @@ impl Forge {
         })
     }
 
-    fn by_algorithm(&self, name: &str, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
-        token_of(&json!({"alg": name, "kid": "k1"}).to_string(), &claims().to_string(), sign)
-    }
-
     fn confused(&self) -> Vec<(&'static str, String)> {
         let pem = self.pair.pem();
-        let unsigned = |name| self.by_algorithm(name, |_| vec![1]);
+        let unsigned = |name| by_algorithm(name, |_| vec![1]);
         vec![
             ("alg none", unsigned("none")),
             ("alg None", unsigned("None")),
             ("alg nOnE", unsigned("nOnE")),
             ("alg empty", unsigned("")),
-            ("alg rs256 in lower case", self.by_algorithm("rs256", |m| self.pair.sign(Algorithm::Rs256, m))),
-            ("HS256 with the public PEM", self.by_algorithm("HS256", |m| mac(pem.as_bytes(), m))),
-            ("HS256 with the public DER", self.by_algorithm("HS256", |m| mac(&self.pair.der(), m))),
-            ("HS256 with an empty secret", self.by_algorithm("HS256", |m| mac(b"", m))),
-            ("PS256 of the same key", self.by_algorithm("PS256", |m| self.pair.sign(Algorithm::Ps256, m))),
-            ("RS384 of the same key", self.by_algorithm("RS384", |m| self.pair.sign(Algorithm::Rs384, m))),
+            ("alg rs256 in lower case", by_algorithm("rs256", |m| self.pair.sign(Algorithm::Rs256, m))),
+            ("HS256 with the public PEM", by_algorithm("HS256", |m| mac(pem.as_bytes(), m))),
+            ("HS256 with the public DER", by_algorithm("HS256", |m| mac(&self.pair.der(), m))),
+            ("HS256 with an empty secret", by_algorithm("HS256", |m| mac(b"", m))),
+            ("PS256 of the same key", by_algorithm("PS256", |m| self.pair.sign(Algorithm::Ps256, m))),
+            ("RS384 of the same key", by_algorithm("RS384", |m| self.pair.sign(Algorithm::Rs384, m))),
             (
                 "RS256 header over a PS256 signature",
-                self.by_algorithm("RS256", |m| self.pair.sign(Algorithm::Ps256, m)),
+                by_algorithm("RS256", |m| self.pair.sign(Algorithm::Ps256, m)),
             ),
-            (
-                "ES256 of a key of its own",
-                self.by_algorithm("ES256", |m| self.curve.sign(Algorithm::Es256, m)),
-            ),
+            ("ES256 of a key of its own", by_algorithm("ES256", |m| self.curve.sign(Algorithm::Es256, m))),
             (
                 "no alg",
                 token_of(r#"{"kid":"k1"}"#, &claims().to_string(), |m| self.pair.sign(Algorithm::Rs256, m)),
@@ -205,8 +198,8 @@ impl Forge {
         let honest = self.honest();
         let parts: Vec<&str> = honest.split('.').collect();
         let (head, body) = (header(Algorithm::Rs256).to_string(), claims().to_string());
-        let twice = body.replacen("{", r#"{"sub":"admin","#, 1);
-        let escaped = body.replacen("{", r#"{"\u0073ub":"admin","#, 1);
+        let twice = body.replacen('{', r#"{"sub":"admin","#, 1);
+        let escaped = body.replacen('{', r#"{"\u0073ub":"admin","#, 1);
         let deep = format!(r#"{{"x":{}{},"sub":1}}"#, "[".repeat(200), "]".repeat(200));
         let lone = body.replace("mara", "\\ud800");
         vec![
@@ -236,6 +229,11 @@ impl Forge {
     }
 }
 
+/// A token whose header names that algorithm, signed somehow.
+fn by_algorithm(name: &str, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
+    token_of(&json!({"alg": name, "kid": "k1"}).to_string(), &claims().to_string(), sign)
+}
+
 /// The last bit of the signature's last whole byte, flipped.
 fn flipped(token: &str) -> String {
     let (signed, signature) = token.rsplit_once('.').unwrap();
@@ -256,6 +254,9 @@ async fn no_hostile_token_is_believed() {
     println!("{} hostile tokens", rows.len());
 }
 
+/// Makes a signature of a message.
+type Sign<'s> = &'s dyn Fn(&[u8]) -> Vec<u8>;
+
 #[tokio::test]
 async fn no_signature_of_a_curve_but_the_honest_one_is_believed() {
     let forge = Forge::new();
@@ -267,7 +268,7 @@ async fn no_signature_of_a_curve_but_the_honest_one_is_believed() {
         let fixed = forge.curve.sign(Algorithm::Es256, message);
         [&[0x30, 0x44, 0x02, 0x20], &fixed[..32], &[0x02, 0x20], &fixed[32..]].concat()
     };
-    let hostile: [(&str, &dyn Fn(&[u8]) -> Vec<u8>); 5] = [
+    let hostile: [(&str, Sign<'_>); 5] = [
         ("all zeros", &|_| vec![0; 64]),
         ("r and s of one", &|_| [[0_u8; 31].as_slice(), &[1], &[0; 31], &[1]].concat()),
         ("DER in place of r and s", &der),

@@ -96,7 +96,7 @@ fn public_section(text: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The key in `bytes`: a SubjectPublicKeyInfo, or a bare point as a JWK holds one.
+/// The key in `bytes`: a `SubjectPublicKeyInfo`, or a bare point as a JWK holds one.
 fn public_key(algorithm: Algorithm, bytes: &[u8]) -> Result<DecodingKey, String> {
     match algorithm.family() {
         Family::Rsa => rsa_key(bytes).map_err(|message| format!("{message} for {algorithm}")),

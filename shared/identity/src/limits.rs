@@ -8,7 +8,7 @@ pub const TOKEN_BYTES: usize = 8 * 1024;
 pub const NAME_CHARS: usize = 255;
 /// How far the clocks of an issuer and ours may differ.
 pub const LEEWAY: Duration = Duration::from_secs(30);
-/// The largest NumericDate that is taken for a time: the last second of the year 9999.
+/// The largest `NumericDate` that is taken for a time: the last second of the year 9999.
 pub const NUMERIC_DATE_MAX: f64 = 253_402_300_799.0;
 
 /// Bits of an RSA modulus.
@@ -35,7 +35,7 @@ pub const JWKS_BYTES: usize = 150 * 1024;
 /// Keys in a key set, the unusable ones too.
 pub const JWKS_KEYS_MAX: usize = 50;
 /// A key set is fetched at most this often, whatever is asked and however the last attempt ended.
-pub const JWKS_REFRESH_MIN: Duration = Duration::from_secs(60);
+pub const JWKS_REFRESH_MIN: Duration = Duration::from_mins(1);
 /// A key set is used this long without asking again; a withdrawn key is gone after it.
 pub const JWKS_FRESH: Duration = Duration::from_mins(10);
 /// While fetching fails, a key set is used this long after it was last fetched.

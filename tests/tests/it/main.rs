@@ -23,6 +23,8 @@ mod jostling;
 #[cfg(test)]
 mod keys;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod model;

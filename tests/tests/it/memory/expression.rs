@@ -150,10 +150,12 @@ fn compared(
 ) -> Result<bool, TableError> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let operator = words.next()?;
-    let order = order(left, words.value(values)?);
+    let right = words.value(values)?;
+    let order = order(left, right);
+    let is_equal = order == Some(Equal) || left == Some(right); // maps and bytes have no order
     Ok(match operator {
-        "=" => order == Some(Equal),
-        "<>" => order != Some(Equal),
+        "=" => is_equal,
+        "<>" => !is_equal,
         "<" => order == Some(Less),
         "<=" => matches!(order, Some(Less | Equal)),
         ">" => order == Some(Greater),
