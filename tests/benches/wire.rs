@@ -6,10 +6,11 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use countersign_core::quota::Quota;
 use countersign_embedded::engine::{Engine, TABLE, client_at};
 use countersign_store::dynamo::{DynamoTable, Meter};
 use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
@@ -104,15 +105,20 @@ struct Bench {
     http: Http,
     address: SocketAddr,
     key: String,
+    operator: String,
     counts: Arc<Counts>,
 }
 
 impl Bench {
     async fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.call_by(&self.key, method, path, body).await
+    }
+
+    async fn call_by(&self, key: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let request = Request::builder()
             .method(method)
             .uri(format!("http://{}{path}", self.address))
-            .header("authorization", format!("Bearer {}", self.key))
+            .header("authorization", format!("Bearer {key}"))
             .header("content-type", "application/json")
             .body(Full::new(Bytes::from(body.to_string())))
             .expect("a request");
@@ -245,12 +251,22 @@ async fn start(table: DynamoTable, counts: Arc<Counts>) -> Bench {
     let inner = Arc::new(table.metered(counts.clone()));
     let table = Arc::new(Counting { inner, counts: counts.clone() });
     let web = Web::over(TestApp::over(table, Arc::new(MockClock::at(START))).await);
+    // What is measured is the work, not the quota; and the clock of this server stands still.
+    let ample = Quota { burst: 1_000_000, per_minute: 1, max_stored: 1_000_000_000 };
+    let demo = "demo".parse().expect("a tenant");
+    web.test.app.store.tenant(&demo).set_quota(&ample).await.expect("a quota");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let router = web.router.clone();
     #[expect(clippy::disallowed_methods, reason = "the server under load")]
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Bench { http: Client::builder(TokioExecutor::new()).build_http(), address, key: web.key, counts }
+    Bench {
+        http: Client::builder(TokioExecutor::new()).build_http(),
+        address,
+        key: web.key,
+        operator: web.operator,
+        counts,
+    }
 }
 
 async fn one(bench: &Bench, name: &str, times: u64, operation: impl AsyncFn(u64)) {
@@ -298,6 +314,65 @@ async fn round_trips(bench: &Bench) {
     .await;
 }
 
+/// A tenant of that name who has somebody to ask: its key.
+async fn tenant(bench: &Bench, name: &str) -> String {
+    let (_, made) = bench.call_by(&bench.operator, "POST", "/v1/tenants", &json!({ "name": name })).await;
+    let key = made["api_key"].as_str().expect("a key").to_owned();
+    let approver = json!({"name": "Bo", "email": "bo@example.com"});
+    assert_eq!(bench.call_by(&key, "POST", "/v1/approvers", &approver).await.0, 201);
+    key
+}
+
+/// Twenty quiet tenants, each asking now and then, without and with a flooder beside them.
+async fn flood(bench: &Bench) {
+    const QUIET: u64 = 20;
+    const ASKS: u64 = 600;
+    let mut quiet = Vec::new();
+    for number in 0..QUIET {
+        quiet.push(tenant(bench, &format!("quiet-{number}")).await);
+    }
+    let quiet = Arc::new(quiet);
+    let flooder = tenant(bench, "flooder").await;
+    let quota = json!({"quota": {"burst": 60, "per_minute": 300}});
+    assert_eq!(bench.call_by(&bench.operator, "PATCH", "/v1/tenants/flooder", &quota).await.0, 200);
+    let asks = |name: &'static str| {
+        let (bench, quiet) = (bench.clone(), quiet.clone());
+        async move {
+            let operation = move |index: u64| {
+                let (bench, quiet) = (bench.clone(), quiet.clone());
+                async move {
+                    let key = &quiet[usize::try_from(index % QUIET).expect("small")];
+                    bench.call_by(key, "POST", "/v1/elicitations", &json!({"message": "Send it?"})).await.0
+                }
+            };
+            load(2, ASKS, operation).await.print(name, 2);
+        }
+    };
+    println!("\nquiet tenants' creates, {ASKS} by {QUIET} of them");
+    asks("alone").await;
+    let stopped = Arc::new(AtomicBool::new(false));
+    let mut floods = JoinSet::new();
+    for _ in 0..2 {
+        let (bench, flooder, stopped) = (bench.clone(), flooder.clone(), stopped.clone());
+        floods.spawn(async move {
+            let (mut taken, mut shed) = (0_u64, 0_u64);
+            while !stopped.load(Ordering::Relaxed) {
+                let body = json!({"message": "Now?"});
+                match bench.call_by(&flooder, "POST", "/v1/elicitations", &body).await.0 {
+                    201 => taken += 1,
+                    _ => shed += 1,
+                }
+            }
+            (taken, shed)
+        });
+    }
+    asks("flooded").await;
+    stopped.store(true, Ordering::Relaxed);
+    let (taken, shed) =
+        floods.join_all().await.into_iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    println!("the flooder's creates: {taken} taken, {shed} shed");
+}
+
 #[tokio::main]
 async fn main() {
     println!(
@@ -329,6 +404,7 @@ async fn main() {
             run(&bench, clients).await;
             if clients == 64 && on_file {
                 round_trips(&bench).await;
+                flood(&bench).await;
             }
         }
     }

@@ -3,6 +3,7 @@
 //! [`Config`] is read once at the start of a process, [`compose()`] puts the use-cases on top of whatever the process
 //! brings. What is particular to one binary lies in that binary.
 
+#[cfg(feature = "lambda")]
 mod aws;
 mod clock;
 mod compose;
@@ -14,7 +15,6 @@ pub mod lambda;
 mod logging;
 mod variables;
 
-pub use aws::dynamodb;
 pub use clock::SystemClock;
 pub use compose::{Parts, compose};
 pub use config::{BadConfig, BadValue, Config, SecretsAt};

@@ -10,9 +10,9 @@ use crate::config::Config;
 
 /// Foreign code that at finer levels logs requests whole: with paths, which hold tokens, and with what was asked.
 const NEVER_FINER_THAN_INFO: [&str; 11] = [
-    "aws_config",
     "aws_runtime",
     "aws_sdk_dynamodb",
+    "aws_sdk_kms",
     "aws_sdk_secretsmanager",
     "aws_smithy_runtime",
     "axum",

@@ -81,8 +81,8 @@ async fn a_token_may_what_its_claim_and_its_issuers_ceiling_both_say() {
     idp.web.call("GET", "/v1/keys", &manager, Value::Null).await.expect(403);
     let asker = idp.token("mara", json!({"scope": ["ask"]}));
     let body = json!({"message": "Send it?"});
-    let asked = idp.web.call("POST", "/v1/elicitations", &asker, body).await.expect(201).json();
-    let own = format!("/v1/elicitations/{}", asked["id"].as_str().unwrap());
+    let made = idp.web.call("POST", "/v1/elicitations", &asker, body).await.expect(201).json();
+    let own = format!("/v1/elicitations/{}", made["id"].as_str().unwrap());
     idp.web.call("GET", &own, &asker, Value::Null).await.expect(200);
     idp.web.call("GET", &path, &asker, Value::Null).await.expect(404);
 }

@@ -123,7 +123,8 @@ fn refusal(problem: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut said = text(&problem["detail"]);
     for fault in problem["errors"].as_array().into_iter().flatten().skip(1) {
-        said.push_str(&format!("\n  {} {}", text(&fault["pointer"]), text(&fault["message"])));
+        let (pointer, message) = (text(&fault["pointer"]), text(&fault["message"]));
+        said.extend(["\n  ", &pointer, " ", &message]);
     }
     let said: String =
         said.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect();

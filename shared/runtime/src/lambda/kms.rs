@@ -4,11 +4,11 @@
 use std::sync::OnceLock;
 
 use async_trait::async_trait;
-use aws_config::SdkConfig;
 use aws_sdk_kms::Client;
 use aws_sdk_kms::error::{DisplayErrorContext, SdkError};
 use aws_sdk_kms::operation::decrypt::DecryptError;
 use aws_sdk_kms::primitives::Blob;
+use aws_types::SdkConfig;
 use countersign_core::id::TenantId;
 use countersign_core::secret::Secret;
 use countersign_store::vault::{DataKey, KeyWrap, WrapError};

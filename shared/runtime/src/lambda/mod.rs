@@ -86,7 +86,8 @@ async fn assemble(
 ) -> Result<Http, BootError> {
     let own = config.base_url.as_deref().ok_or(BootError::Missing(BASE_URL))?;
     let at = config.secrets.as_ref().ok_or(BootError::Missing(SECRETS))?;
-    let surroundings = surroundings().await;
+    #[expect(clippy::disallowed_methods, reason = "read once, at the start")]
+    let surroundings = surroundings(|name| std::env::var(name).ok());
     let Secrets { keys, operator } = secrets::read(at, &surroundings).await?;
     let table = DynamoTable::new(dynamodb_of(&surroundings, config), &config.table);
     let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);

@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use aws_config::SdkConfig;
+use aws_types::SdkConfig;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use countersign_core::credential::OperatorKey;
