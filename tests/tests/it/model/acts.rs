@@ -45,7 +45,7 @@ impl Case {
             Step::Unmute => self.unmute(death).await,
             Step::Join(joins) => self.join(*joins, death).await,
             Step::Resume => self.resume(death).await,
-            Step::Sweep => self.sweep(death).await,
+            Step::Sweep => Box::pin(self.sweep(death)).await,
             Step::Drain => self.drain(death).await,
             Step::LoseTriggers => {
                 self.triggers.clear();
@@ -116,7 +116,7 @@ impl Case {
                 Err(_) => Ok(Reply::Archived),
             }
         };
-        let told = self.mortal(death, work).await?;
+        let told = self.mortal(death, Box::pin(work)).await?;
         let mut next = self.world.clone();
         let reply = next.ask((slot, body, by_token), deadlines, &admitted, now);
         if told == Some(Reply::Asked) {
@@ -238,7 +238,7 @@ impl Case {
         self.racing.set_slow(slow_ms.filter(|_| death.is_none()).map(Duration::from_millis));
         let id = self.id(slot);
         let work = async { ended(self.test.app.withdraw(&self.caller, id).await) };
-        let told = self.mortal(death, work).await?;
+        let told = self.mortal(death, Box::pin(work)).await?;
         self.racing.set_slow(None);
         let told = self.note_end(slot, told)?;
         let mut next = self.world.clone();
@@ -249,7 +249,7 @@ impl Case {
     async fn archive(&mut self, death: Death) -> Result<(), TestCaseError> {
         let session = self.token.session.to_string();
         let work = async { done(self.test.app.archive(&self.caller, &session).await.map(drop)) };
-        let told = self.mortal(death, work).await?;
+        let told = self.mortal(death, Box::pin(work)).await?;
         let mut next = self.world.clone();
         next.archive(self.test.now());
         self.compare(told, Reply::Done, next).await
@@ -258,7 +258,7 @@ impl Case {
     async fn unmute(&mut self, death: Death) -> Result<(), TestCaseError> {
         let session = self.token.session.to_string();
         let work = async { done(self.test.app.unmute(&self.caller, &session).await.map(drop)) };
-        let told = self.mortal(death, work).await?;
+        let told = self.mortal(death, Box::pin(work)).await?;
         let mut next = self.world.clone();
         next.unmute();
         self.compare(told, Reply::Done, next).await
@@ -267,7 +267,7 @@ impl Case {
     async fn resume(&mut self, death: Death) -> Result<(), TestCaseError> {
         let session = self.token.session.to_string();
         let work = async { done(self.test.app.resume(&self.caller, &session).await.map(drop)) };
-        let told = self.mortal(death, work).await?;
+        let told = self.mortal(death, Box::pin(work)).await?;
         let mut next = self.world.clone();
         let reply = next.resume(self.test.now());
         self.compare(told, reply, next).await
@@ -280,7 +280,7 @@ impl Case {
             prop_assert_eq!(report.troubled, 0, "{:?}", report);
             Ok(())
         };
-        let died = self.mortal(death, work).await?.is_none();
+        let died = self.mortal(death, Box::pin(work)).await?.is_none();
         let mut next = self.world.clone();
         let losers = next.sweep(self.test.now());
         self.reconcile(Outcome { next, losers, died, delivers: true }).await
@@ -291,7 +291,7 @@ impl Case {
             self.test.drain().await;
             Ok(())
         };
-        let died = self.mortal(death, work).await?.is_none();
+        let died = self.mortal(death, Box::pin(work)).await?.is_none();
         let triggers = std::mem::take(&mut self.triggers);
         let mut next = self.world.clone();
         next.drain(&triggers, self.test.now());
