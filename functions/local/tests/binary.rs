@@ -221,3 +221,86 @@ fn what_cannot_work_is_said_in_one_sentence() {
     fs::write(data.join("credentials.json"), "{}").unwrap();
     check_refused(&mut countersign(&data), 5, "credentials.json");
 }
+
+/// Every kind of secret, each used well and badly, and then looked for in all that the server logged at its most talkative.
+#[test]
+fn no_secret_of_a_request_is_in_a_log_or_an_error() {
+    let (_parent, data) = folder();
+    let file = data.parent().unwrap().join("ready.json");
+    let mut command = countersign(&data);
+    command.arg("--ready-file").arg(&file).env("COUNTERSIGN_LOG", "trace");
+    let log = fs::File::create(data.parent().unwrap().join("log")).unwrap();
+    let process = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+    let mut server = Server { process, ready: Value::Null };
+    for _ in 0..LOOKS {
+        if let Ok(bytes) = fs::read(&file) {
+            server.ready = serde_json::from_slice(&bytes).expect("a whole file");
+            break;
+        }
+        pause();
+    }
+    let key = server.text("api_key").to_owned();
+    let with = |key: &str| format!("Authorization: Bearer {key}\r\n");
+    let made = |path: &str, request: &str| body(&server.call("POST", path, &with(&key), request));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let agent = text(&made("/v1/keys", r#"{"name": "agent", "scopes": ["ask"]}"#)["key"]);
+    let endpoint = made("/v1/endpoints", r#"{"inbound": {"enabled": true, "actor_kinds": ["sub"]}}"#);
+    let token = text(&made("/v1/sessions", "{}")["ask_token"]);
+    let shared = "a-canary-of-a-secret-that-two-know";
+    let issuer = format!(r#"{{"iss": "me", "shared_secret": "{shared}", "algorithm": "HS256"}}"#);
+    made("/v1/issuers", &issuer);
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.Y2FuYXJ5LXNpZ25hdHVyZQ";
+    let ask = format!("/t/{token}/api/v1/elicitations");
+    let question =
+        r#"{"message": "canary question", "_meta": {"com.pulsemcp/request-id": "canary-request"}}"#;
+    let asked = body(&server.call("POST", &ask, "", question));
+    let handle = text(&asked["requestId"]);
+    let respond =
+        format!("/v1/elicitations/{}/respond", text(&asked["_meta"]["com.countersign/elicitation-id"]));
+    let mut errors = String::new();
+    for (method, path, headers, request) in [
+        ("GET", format!("{ask}/{handle}"), String::new(), ""),
+        ("GET", format!("{ask}/{handle}x"), String::new(), ""),
+        ("POST", format!("/t/{token}x/api/v1/elicitations"), String::new(), question),
+        ("POST", ask.clone(), String::new(), "{"),
+        ("GET", "/v1/keys".into(), with(&agent), ""),
+        ("GET", "/v1/keys".into(), with(&format!("{agent}x")), ""),
+        ("GET", "/v1/keys".into(), with(jwt), ""),
+        ("GET", "/v1/tenants".into(), with(server.text("operator_key")), ""),
+        ("POST", respond, with(&key), r#"{"action": "accept", "reason": "canary reason"}"#),
+        (
+            "POST",
+            format!("/v1/inbound/{}", text(&endpoint["id"])),
+            "webhook-id: m\r\nwebhook-timestamp: 1\r\nwebhook-signature: v1,Y2FuYXJ5\r\n".into(),
+            "canary body",
+        ),
+        ("POST", "/v1/issuers".into(), with(&key), &issuer),
+    ] {
+        let answer = server.call(method, &path, &headers, request);
+        if !answer.starts_with("HTTP/1.1 2") {
+            errors.push_str(&answer);
+        }
+    }
+    server.terminate();
+    let logged = fs::read_to_string(data.parent().unwrap().join("log")).unwrap();
+    assert!(logged.contains("/t/{token}/api/v1/elicitations"), "the log says nothing");
+    let secret = text(&endpoint["inbound_secret"]);
+    let canaries = [
+        &key,
+        &agent,
+        &token,
+        &handle,
+        &secret,
+        jwt,
+        shared,
+        "canary question",
+        "canary reason",
+        "canary body",
+        "canary-request",
+        "Y2FuYXJ5",
+    ];
+    for canary in canaries {
+        assert!(!logged.contains(canary), "{canary} is in the log");
+        assert!(!errors.contains(canary), "{canary} is in an error");
+    }
+}

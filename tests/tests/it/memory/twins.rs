@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_embedded::engine::Engine;
 use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
+use tokio::sync::Mutex;
 
 /// A table and its twin.
 pub(crate) struct Twins {
@@ -13,53 +14,106 @@ pub(crate) struct Twins {
     pub(crate) first: Arc<dyn Table>,
     /// Its twin.
     pub(crate) second: Arc<dyn Table>,
+    /// Whose turn it is.
+    pub(crate) turn: Arc<Mutex<()>>,
     /// What lies behind the first.
     #[expect(dead_code, reason = "kept for as long as the table")]
     pub(crate) engine: Engine,
 }
 
+impl Twins {
+    /// Does something to both, one after the other, and to its end: whoever asked for it may die meanwhile, and both
+    /// must have seen it, or neither.
+    async fn both<T, F>(&self, work: impl FnOnce(Arc<dyn Table>, Arc<dyn Table>) -> F) -> T
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let work = work(Arc::clone(&self.first), Arc::clone(&self.second));
+        #[expect(clippy::disallowed_methods, reason = "goes on where its caller was dropped")]
+        let done = tokio::spawn(async move {
+            let outcome = work.await;
+            drop(turn);
+            outcome
+        });
+        match done.await {
+            Ok(outcome) => outcome,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+}
+
 #[async_trait]
 impl Table for Twins {
     async fn get(&self, key: &Key) -> Result<Option<Item>, TableError> {
-        let first = self.first.get(key).await;
-        agree(&first, &self.second.get(key).await, &key);
-        first
+        let key = key.clone();
+        self.both(|one, two| async move {
+            let first = one.get(&key).await;
+            agree(&first, &two.get(&key).await, &key);
+            first
+        })
+        .await
     }
 
     async fn batch_get(&self, keys: &[Key]) -> Result<Vec<Item>, TableError> {
-        let first = self.first.batch_get(keys).await.map(sorted);
-        agree(&first, &self.second.batch_get(keys).await.map(sorted), &keys);
-        first
+        let keys = keys.to_vec();
+        self.both(|one, two| async move {
+            let first = one.batch_get(&keys).await.map(sorted);
+            agree(&first, &two.batch_get(&keys).await.map(sorted), &keys);
+            first
+        })
+        .await
     }
 
     async fn write(&self, write: &Write) -> Result<(), TableError> {
-        let first = self.first.write(write).await;
-        agree(&first, &self.second.write(write).await, &write);
-        first
-    }
-
-    async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
-        let first = self.first.transact(writes).await;
-        agree(&first, &self.second.transact(writes).await, &writes);
-        first
+        let write = write.clone();
+        self.both(|one, two| async move {
+            let first = one.write(&write).await;
+            agree(&first, &two.write(&write).await, &write);
+            first
+        })
+        .await
     }
 
     async fn update(&self, write: &Write) -> Result<Item, TableError> {
-        let first = self.first.update(write).await;
-        agree(&first, &self.second.update(write).await, &write);
-        first
+        let write = write.clone();
+        self.both(|one, two| async move {
+            let first = one.update(&write).await;
+            agree(&first, &two.update(&write).await, &write);
+            first
+        })
+        .await
     }
 
-    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
-        let first = self.first.scan(scan).await;
-        agree(&first, &self.second.scan(scan).await, &scan);
-        first
+    async fn transact(&self, writes: &[Write]) -> Result<(), TableError> {
+        let writes = writes.to_vec();
+        self.both(|one, two| async move {
+            let first = one.transact(&writes).await;
+            agree(&first, &two.transact(&writes).await, &writes);
+            first
+        })
+        .await
     }
 
     async fn query(&self, query: &Query) -> Result<Vec<Item>, TableError> {
-        let first = self.first.query(query).await;
-        agree(&first, &self.second.query(query).await, &query);
-        first
+        let query = query.clone();
+        self.both(|one, two| async move {
+            let first = one.query(&query).await;
+            agree(&first, &two.query(&query).await, &query);
+            first
+        })
+        .await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<ScanPage, TableError> {
+        let scan = scan.clone();
+        self.both(|one, two| async move {
+            let first = one.scan(&scan).await;
+            agree(&first, &two.scan(&scan).await, &scan);
+            first
+        })
+        .await
     }
 }
 

@@ -65,7 +65,7 @@ fn a_table_in_memory_answers_each_call_as_the_engine_does() {
         let engine = Engine::memory().await.expect("an engine in memory");
         let first = Arc::new(DynamoTable::new(engine.client(), TABLE));
         let twins: Arc<dyn Table> =
-            Arc::new(Twins { first, second: Arc::new(MemoryTable::default()), engine });
+            Arc::new(Twins { first, second: Arc::new(MemoryTable::default()), turn: Arc::default(), engine });
         twins
     };
     if let Err(failure) = run_on(Run { cases: TWIN_CASES, seed: SEED + 2, shrinks: SHRINKS / 20 }, twins) {
