@@ -1,7 +1,7 @@
 //! Verification of JWTs that a tenant's own identity provider issued (PROTOCOL.md sections 0 and 2.5).
 //!
 //! What a token may say is decided by what was registered: an [`Issuer`] pins the algorithm of every key, and
-//! the header's `jku`, `x5u`, `x5c` and `jwk` are never looked at. [`peek`] reads a token without believing it,
+//! the header's `jku`, `x5u`, `x5c` and `jwk` are never looked at. [`peek()`] reads a token without believing it,
 //! so that the issuer can be looked up; [`Verifier::verify`] believes it.
 //!
 //! There is no I/O here and no clock: key sets come through [`FetchJwks`], the present as an argument.
