@@ -1,6 +1,7 @@
 //! The whole app, with a tenant, a key and an approver in it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use countersign_app::App;
@@ -20,11 +21,12 @@ use countersign_core::schema::Schema;
 use countersign_core::seal::{AskToken, KeyRing, SealKey};
 use countersign_core::state::Answer;
 use countersign_core::time::Timestamp;
-use countersign_embedded::engine::{Engine, TABLE};
+use countersign_embedded::engine::{Engine, TABLE, client_at};
 use countersign_embedded::faults::{Faults, FaultyTable};
 use countersign_identity::Verifier;
 use countersign_store::DynamoStore;
 use countersign_store::dynamo::DynamoTable;
+use countersign_store::schema::ensure_table;
 use countersign_store::table::Table;
 use countersign_store::vault::RingWrap;
 use serde_json::{Map, Value, json};
@@ -72,9 +74,13 @@ impl TestApp {
 
     /// The same, with something of the test's own around the table.
     pub async fn with_table(wrap: impl FnOnce(Arc<dyn Table>) -> Arc<dyn Table>) -> Self {
+        let clock = Arc::new(MockClock::at(START));
+        if let Some(table) = second_engine().await {
+            return Self::over(wrap(Arc::new(table)), clock).await;
+        }
         let engine = Engine::memory().await.expect("an engine in memory");
         let table = wrap(Arc::new(DynamoTable::new(engine.client(), TABLE)));
-        Self { engine: Some(engine), ..Self::over(table, Arc::new(MockClock::at(START))).await }
+        Self { engine: Some(engine), ..Self::over(table, clock).await }
     }
 
     /// The same on a table of the test's own, which may hold the clock too, and without an engine.
@@ -130,6 +136,18 @@ impl TestApp {
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
+}
+
+/// A table of its own on another engine, where the environment names one: `infra/engine/suite.py` runs the store's tests
+/// so.
+async fn second_engine() -> Option<DynamoTable> {
+    static TABLES: AtomicU32 = AtomicU32::new(0);
+    #[expect(clippy::disallowed_methods, reason = "which engine the tests run on is not theirs to say")]
+    let address = std::env::var("COUNTERSIGN_TEST_DYNAMODB").ok()?;
+    let client = client_at(address.parse().expect("an address and a port"));
+    let name = format!("countersign-{}-{}", std::process::id(), TABLES.fetch_add(1, Ordering::Relaxed));
+    ensure_table(&client, &name).await.expect("a table");
+    Some(DynamoTable::new(client, &name))
 }
 
 fn tenant() -> TenantId {
