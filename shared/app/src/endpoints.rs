@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use countersign_core::credential::Scope;
 use countersign_core::endpoint::{ActorKind, EndpointId, EventKind};
 use countersign_core::signature::SigningSecret;
 use countersign_core::time::Timestamp;
@@ -116,6 +117,9 @@ pub enum EndpointError {
     /// As many secrets as may be are good at once.
     #[error("{MAX_SECRETS} secrets are good already")]
     TooManySecrets,
+    /// What comes in through it decides, and the caller may not.
+    #[error("an endpoint that passes on answers takes the scope decide")]
+    Beyond,
     /// Only https may be called.
     #[error("the URL must be https")]
     NotHttps,
@@ -141,6 +145,7 @@ impl App {
         wish: EndpointWish,
         request: Option<&RequestKey>,
     ) -> Result<Minted, EndpointError> {
+        check_inbound(caller, &wish)?;
         self.check_target(wish.url.as_deref())?;
         let store = self.store.tenant(caller.tenant());
         let key: Option<Idempotency> = request.map(|key| self.idempotency(caller, "POST /v1/endpoints", key));
@@ -210,6 +215,7 @@ impl App {
         id: &EndpointId,
         wish: EndpointWish,
     ) -> Result<Endpoint, EndpointError> {
+        check_inbound(caller, &wish)?;
         self.check_target(wish.url.as_deref())?;
         let mut endpoint = self.endpoint(caller, id).await?;
         endpoint.url = wish.url.or(endpoint.url);
@@ -232,6 +238,9 @@ impl App {
         direction: Direction,
         overlap: Duration,
     ) -> Result<Minted, EndpointError> {
+        if direction == Direction::Inbound && !caller.has(Scope::Decide) {
+            return Err(EndpointError::Beyond);
+        }
         let mut endpoint = self.endpoint(caller, id).await?;
         let now = self.clock.now();
         let made = self.new_signing_secret();
@@ -281,4 +290,10 @@ impl App {
         let is_good = url.is_none_or(|url| url.starts_with("https://") || self.settings.plain_targets);
         if is_good { Ok(()) } else { Err(EndpointError::NotHttps) }
     }
+}
+
+/// Whoever holds the secret of an endpoint that passes on answers can decide: so must whoever makes it one.
+fn check_inbound(caller: &Caller, wish: &EndpointWish) -> Result<(), EndpointError> {
+    let opens = wish.inbound.as_ref().is_some_and(|(enabled, _)| *enabled);
+    if opens && !caller.has(Scope::Decide) { Err(EndpointError::Beyond) } else { Ok(()) }
 }

@@ -212,6 +212,9 @@ impl App {
     /// See [`KeyError`].
     pub async fn revoke_key(&self, caller: &Caller, id: ApiKeyId) -> Result<(), KeyError> {
         let found = self.key(caller, id).await?;
+        if found.scopes.iter().any(|scope| !caller.has(*scope)) {
+            return Err(KeyError::Beyond); // or whoever manages could leave nobody who decides
+        }
         if found.scopes.contains(&Scope::Manage) {
             let now = self.clock.now();
             let manages = |one: &KeyRecord| {

@@ -264,3 +264,23 @@ async fn an_endpoint_of_another_tenant_is_one_that_never_was() {
         assert_eq!(theirs.bytes, never.bytes, "{method} {act}");
     }
 }
+
+#[tokio::test]
+async fn whoever_may_not_decide_makes_nothing_that_decides() {
+    let gateway = Gateway::start().await;
+    let web = &gateway.web;
+    let body = json!({"name": "m", "scopes": ["ask", "manage"]});
+    let key = web.api("POST", "/v1/keys", body).await.expect(201).json()["key"].clone();
+    let key = key.as_str().unwrap();
+    let inbound = json!({"inbound": {"enabled": true, "actor_kinds": ["approver"]}});
+    web.call("POST", "/v1/endpoints", key, inbound.clone()).await.expect(403);
+    let path = format!("/v1/endpoints/{}", gateway.endpoint);
+    web.call("PATCH", &path, key, inbound).await.expect(403);
+    web.call("POST", &format!("{path}/rotate"), key, json!({"which": "inbound_secret"})).await.expect(403);
+    web.call("POST", &format!("{path}/rotate"), key, json!({"which": "secret"})).await.expect(200);
+    let bound = json!({"name": "b", "scopes": ["manage", "decide"], "tier_ceiling": "read"});
+    let bound = web.api("POST", "/v1/keys", bound).await.expect(201).json()["key"].clone();
+    let issuer =
+        json!({"iss": "x", "shared_secret": "0123456789abcdef0123456789abcdef", "algorithm": "HS256"});
+    web.call("POST", "/v1/issuers", bound.as_str().unwrap(), issuer).await.expect(403);
+}

@@ -101,7 +101,11 @@ async fn the_last_key_that_manages_cannot_be_revoked() {
     let first = keys["keys"][0]["id"].as_str().unwrap().to_owned();
     let refused = web.api("DELETE", &format!("/v1/keys/{first}"), Value::Null).await.expect(409);
     assert_eq!(refused.json()["code"], "last_manager");
-    let (_, second) = key(&web, json!({"name": "m", "scopes": ["manage"]})).await;
+    let (_, weaker) = key(&web, json!({"name": "m", "scopes": ["manage"]})).await;
+    let refused = web.call("DELETE", &format!("/v1/keys/{first}"), &weaker, Value::Null).await.expect(403);
+    assert_eq!(refused.json()["code"], "beyond_own_rights");
+    let all = json!({"name": "m", "scopes": ["ask", "read", "decide", "manage", "codec"]});
+    let (_, second) = key(&web, all).await;
     web.call("DELETE", &format!("/v1/keys/{first}"), &second, Value::Null).await.expect(204);
 }
 

@@ -1,9 +1,11 @@
 //! Errors of endpoints and of what comes in through them.
 
 use axum::http::StatusCode;
+use countersign_app::authority::AuthError;
 use countersign_app::endpoints::{EndpointError, MAX_ENDPOINTS, MAX_SECRETS};
 use countersign_app::inbound::InboundError;
 use countersign_app::respond::RespondError;
+use countersign_core::credential::Scope;
 
 use super::{ApiError, key_reused};
 
@@ -51,6 +53,7 @@ impl From<EndpointError> for ApiError {
                 );
                 Self::new(unprocessable, "too_many_secrets", "Too many active secrets", detail)
             }
+            EndpointError::Beyond => AuthError::Forbidden(Scope::Decide).into(),
             EndpointError::NotHttps => Self::invalid("/url", "must start with https://"),
             EndpointError::Reused => key_reused(),
             EndpointError::Changed => {
