@@ -127,8 +127,9 @@ fn message(kept: &OutboxMessage) -> Value {
         "to": kept.to,
         "subject": kept.subject,
         "text": kept.text,
-        "reference": kept.reference.to_string(),
+        "reference": kept.reference.as_ref().map(ToString::to_string),
         "link": kept.link,
+        "code": kept.code,
         "at": kept.at.to_string(),
     })
 }

@@ -67,5 +67,6 @@ impl Mail {
 
 /// A mail for the terminal.
 fn line(message: &OutboxMessage) -> String {
-    format!("mail to {}: {}  {}", message.to, message.subject, message.link)
+    let what = message.link.as_deref().or(message.code.as_deref()).unwrap_or_default();
+    format!("mail to {}: {}  {what}", message.to, message.subject)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use countersign_app::App;
 use countersign_app::ports::{Clock, Trigger};
-use countersign_core::id::{ElicitationId, TenantId};
+use countersign_core::id::{CodeId, ElicitationId, TenantId};
 use countersign_embedded::engine::Garbage;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -28,9 +28,16 @@ const SWEEP_LIMIT: Duration = Duration::from_mins(10);
 /// What was committed and not told yet.
 pub(crate) struct Queue(watch::Sender<State>);
 
+/// What was committed: a question, or a code to be mailed.
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    Question(ElicitationId),
+    Code(CodeId),
+}
+
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<(TenantId, ElicitationId)>,
+    waiting: VecDeque<(TenantId, Work)>,
     running: usize,
     done: u64,
 }
@@ -43,11 +50,11 @@ impl State {
 
 impl Trigger for Queue {
     fn stored(&self, tenant: &TenantId, elicitation: ElicitationId) {
-        self.0.send_modify(|state| {
-            if state.waiting.len() < MAX_WAITING {
-                state.waiting.push_back((tenant.clone(), elicitation));
-            }
-        });
+        self.add(tenant, Work::Question(elicitation));
+    }
+
+    fn code_wanted(&self, tenant: &TenantId, code: CodeId) {
+        self.add(tenant, Work::Code(code));
     }
 }
 
@@ -57,19 +64,27 @@ impl Queue {
         Self(watch::Sender::new(State::default()))
     }
 
+    fn add(&self, tenant: &TenantId, work: Work) {
+        self.0.send_modify(|state| {
+            if state.waiting.len() < MAX_WAITING {
+                state.waiting.push_back((tenant.clone(), work));
+            }
+        });
+    }
+
     /// Tells people, for as long as the process lives.
     pub(crate) async fn work(self: Arc<Self>, app: App) {
         let mut state = self.0.subscribe();
         let is_ready = |state: &State| !state.waiting.is_empty() && state.running < MAX_RUNNING;
         // The sender is in `self`, so the wait ends only when there is work.
         while state.wait_for(is_ready).await.is_ok() {
-            if let Some((tenant, id)) = self.begin() {
-                background(notify(app.clone(), tenant, id, Running(Arc::clone(&self))));
+            if let Some((tenant, work)) = self.begin() {
+                background(notify(app.clone(), tenant, work, Running(Arc::clone(&self))));
             }
         }
     }
 
-    fn begin(&self) -> Option<(TenantId, ElicitationId)> {
+    fn begin(&self) -> Option<(TenantId, Work)> {
         let mut next = None;
         self.0.send_modify(|state| {
             next = state.waiting.pop_front();
@@ -104,8 +119,14 @@ impl Drop for Running {
     }
 }
 
-async fn notify(app: App, tenant: TenantId, id: ElicitationId, running: Running) {
-    match timeout(NOTIFY_LIMIT, app.notify(&tenant, id)).await {
+async fn notify(app: App, tenant: TenantId, work: Work, running: Running) {
+    let told = async {
+        match work {
+            Work::Question(id) => app.notify(&tenant, id).await,
+            Work::Code(id) => app.mail_code(&tenant, id).await,
+        }
+    };
+    match timeout(NOTIFY_LIMIT, told).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(tenant.id = %tenant, "a notice is left to the sweep: {error}"),
         Err(_) => tracing::warn!(tenant.id = %tenant, "a notice took too long and is left to the sweep"),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use countersign_core::ask::{Ask, RetryKey};
+use countersign_core::assurance::Assurance;
 use countersign_core::audience::Audience;
 use countersign_core::deadline::Deadlines;
 use countersign_core::declines::Mute;
@@ -235,6 +236,7 @@ impl App {
             policy_version: policy.version,
             audience: rule(admission, ask),
             assurance: policy.policy.tier(ask.tier).assurance,
+            match_code: self.match_code(policy.policy.tier(ask.tier).assurance),
             request_sha256: ask.request_sha256,
             shown_sha256: shown,
             created_at: now,
@@ -258,6 +260,11 @@ impl App {
                 .plus(policy.policy.retention.unwrap_or(self.settings.retention)),
             elicitation,
         }
+    }
+
+    /// Two digits for whoever must prove to have seen the asking side.
+    fn match_code(&self, assurance: Assurance) -> Option<String> {
+        (assurance == Assurance::Code).then(|| format!("{:02}", self.entropy.bits64() % 100))
     }
 
     /// What follows the row. Each part may be done twice.

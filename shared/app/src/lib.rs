@@ -6,10 +6,14 @@
 pub mod approvers;
 pub mod audience;
 pub mod authority;
+pub mod codes;
 pub mod create;
+pub mod deciding;
 pub mod endpoints;
+pub mod humans;
 pub mod idempotency;
 pub mod inbound;
+pub mod inbox;
 pub mod issuers;
 pub mod keys;
 pub mod lifecycle;
@@ -37,6 +41,8 @@ use ports::{Channel, Clock, Entropy, Stopping, Store, Trigger};
 pub struct Settings {
     /// Where askers and people reach us, without a trailing slash. Never taken from a request.
     pub base_url: String,
+    /// Where people's pages are. The base URL, but locally `http://localhost:PORT`: passkeys know no addresses.
+    pub page_url: String,
     /// Where fallback askers poll; the base URL unless configured.
     pub poll_base_url: String,
     /// The wait of a question for which nobody named one.

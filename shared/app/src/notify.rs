@@ -54,13 +54,17 @@ impl App {
         let Some((found, of)) = open.zip(rows.tenant) else { return Ok(PlanOutcome::Nothing) };
         // Who belongs and which channels are allowed is looked at now, not as it was when the question was asked.
         let policy = &of.policy.policy;
-        let meant = approvers.iter().filter(|one| found.audience.admits(one.id, &one.groups));
-        let mut deliveries: Vec<_> = meant.flat_map(|one| keys(id, one, policy.tier(found.tier))).collect();
+        let meant: Vec<_> =
+            approvers.iter().filter(|one| found.audience.admits(one.id, &one.groups)).collect();
+        let routed = meant.iter().map(|one| one.id).collect();
+        let mut deliveries: Vec<_> =
+            meant.iter().flat_map(|one| keys(id, one, policy.tier(found.tier))).collect();
         deliveries.truncate(MAX_DELIVERIES);
         let count = deliveries.len();
         let retention = policy.retention.unwrap_or(self.settings.retention);
         let keep_until = found.deadlines.expires_at.plus(retention);
-        let planned = Planned { at: now, deliveries, attempt_by: now.plus(ATTEMPT_LEASE), keep_until };
+        let planned =
+            Planned { at: now, deliveries, routed, attempt_by: now.plus(ATTEMPT_LEASE), keep_until };
         let stored = store.plan(&found, &planned).await?;
         Ok(if stored { PlanOutcome::Planned(count) } else { PlanOutcome::Nothing })
     }
@@ -151,7 +155,7 @@ impl App {
             reference: question.reference.clone(),
             tier: question.tier,
             decide_by: question.deadlines.decide_by,
-            link: format!("{}/d/{}/{}", self.settings.base_url, tenant.id, question.reference),
+            link: format!("{}/d/{}/{}", self.settings.page_url, tenant.id, question.reference),
             id: format!("{}.{}.{}", question.id, delivery.key.approver, delivery.key.kind.word()),
             to,
         };

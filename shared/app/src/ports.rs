@@ -9,15 +9,20 @@ use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::{Elicitation, Tier};
 use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{
-    ApiKeyId, AskTokenId, Bits130, ElicitationId, IssuerId, Reference, RequestId, SessionId, TenantId,
+    ApiKeyId, ApproverId, AskTokenId, Bits130, CodeId, ElicitationId, HumanSessionId, IssuerId, Reference,
+    RequestId, SessionId, TenantId,
 };
+use countersign_core::json::Sha256;
 use countersign_core::quota::{Bucket, Quota};
 use countersign_core::retry::Budget;
 use countersign_core::seal::KeyedHash;
 use countersign_core::session::{LostElicitation, Session, TokenFacts};
 use countersign_core::time::Timestamp;
 
+use crate::codes::CodeNotice;
 use crate::endpoints::{Endpoint, EndpointOutcome};
+use crate::humans::{Device, HumanRow, HumanSession, MailedCode, SignIn};
+use crate::inbox::Question;
 use crate::issuers::Registration;
 use crate::keys::{KeyOutcome, KeyRecord};
 use crate::records::{
@@ -86,6 +91,9 @@ impl Stopping {
 pub trait Trigger: Send + Sync {
     /// An elicitation has been committed.
     fn stored(&self, tenant: &TenantId, elicitation: ElicitationId);
+
+    /// A code waits to be mailed.
+    fn code_wanted(&self, tenant: &TenantId, code: CodeId);
 }
 
 /// What a person is told; never an argument, a title or a name from the asking side.
@@ -126,6 +134,11 @@ pub trait Channel: Send + Sync {
 
     /// Makes one attempt; `Ok` is the provider's word that it took the notice.
     async fn send(&self, notice: &Notice) -> Result<(), SendError>;
+
+    /// Sends a code to its approver. Only mail carries codes.
+    async fn send_code(&self, _: &CodeNotice) -> Result<(), SendError> {
+        Err(SendError::Refused("this channel carries no codes".into()))
+    }
 }
 
 /// Why the store did not do as asked. Throttles and conflicts were retried already.
@@ -374,6 +387,75 @@ pub trait TenantStore: Send + Sync {
 
     /// Removes an endpoint.
     async fn remove_endpoint(&self, id: &EndpointId) -> Result<(), StoreError>;
+
+    /// The ids of questions that were routed to an approver: those whose last moment lies after `from`, soonest first; all
+    /// of them, latest first, without one.
+    async fn routed(
+        &self,
+        approver: ApproverId,
+        from: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<ElicitationId>, StoreError>;
+
+    /// These questions with their contents, in no order; those that are gone are left out.
+    async fn questions(&self, ids: &[ElicitationId]) -> Result<Vec<Question>, StoreError>;
+
+    /// Stores a code, to be mailed at once if it is somebody's.
+    async fn put_code(&self, code: &MailedCode) -> Result<(), StoreError>;
+
+    /// One code.
+    async fn code(&self, id: CodeId) -> Result<Option<MailedCode>, StoreError>;
+
+    /// Counts a try of a code; `None` where none is left, or it has ended.
+    async fn try_code(
+        &self,
+        id: CodeId,
+        tries: u32,
+        now: Timestamp,
+    ) -> Result<Option<MailedCode>, StoreError>;
+
+    /// Counts a mail before it is sent; `false` if another hand was faster.
+    async fn begin_code_mail(&self, code: &MailedCode, lease: Timestamp) -> Result<bool, StoreError>;
+
+    /// Notes that nothing more is to be mailed.
+    async fn end_code_mail(&self, id: CodeId) -> Result<(), StoreError>;
+
+    /// Signs somebody in; `false` if what it spends is spent.
+    async fn sign_in(&self, sign_in: &SignIn) -> Result<bool, StoreError>;
+
+    /// An approver's sessions and devices.
+    async fn human_rows(&self, approver: ApproverId) -> Result<(Vec<HumanSession>, Vec<Device>), StoreError>;
+
+    /// Removes a session or device of an approver's.
+    async fn remove_human(&self, approver: ApproverId, what: HumanRow) -> Result<(), StoreError>;
+
+    /// Notes that a person did something, in one attempt.
+    async fn touch_human(
+        &self,
+        approver: ApproverId,
+        id: HumanSessionId,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Counts one more of `id`; `false` where that is more than `limit`. It is forgotten after `until`.
+    async fn count(&self, id: Sha256, limit: u32, until: Timestamp) -> Result<bool, StoreError>;
+
+    /// Wrong codes that an approver has typed for a question.
+    async fn wrong_codes(&self, id: ElicitationId, approver: ApproverId) -> Result<u32, StoreError>;
+
+    /// Counts a code as wrong, before it is looked at; how many that makes, `None` where there are `limit` already.
+    async fn count_wrong_code(
+        &self,
+        id: ElicitationId,
+        approver: ApproverId,
+        limit: u32,
+    ) -> Result<Option<u32>, StoreError>;
+
+    /// Takes back one that was right.
+    async fn forgive_code(&self, id: ElicitationId, approver: ApproverId) -> Result<(), StoreError>;
+
+    /// A session asks nothing until then.
+    async fn report_session(&self, session: SessionId, until: Timestamp) -> Result<(), StoreError>;
 
     /// Removes a due mark that outlived its question.
     async fn drop_due(&self, id: ElicitationId) -> Result<(), StoreError>;

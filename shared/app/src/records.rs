@@ -5,7 +5,8 @@ use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{
-    ApiKeyId, ApproverId, AskTokenId, ElicitationId, GroupName, IssuerId, SessionId, TenantId,
+    ApiKeyId, ApproverId, AskTokenId, CodeId, ElicitationId, GroupName, HumanSessionId, IssuerId, SessionId,
+    TenantId,
 };
 use countersign_core::json::Sha256;
 use countersign_core::policy::Policy;
@@ -15,6 +16,7 @@ use countersign_core::state::{Decision, ExpiryCause};
 use countersign_core::time::Timestamp;
 
 use crate::endpoints::Endpoint;
+use crate::humans::HumanSession;
 use crate::issuers::Registration;
 use crate::keys::KeyRecord;
 use crate::ports::SessionLoss;
@@ -163,6 +165,8 @@ pub struct Wanted {
     pub issuer: Option<IssuerId>,
     /// What the tenant has asked.
     pub bucket: bool,
+    /// A person's session.
+    pub human: Option<(ApproverId, HumanSessionId)>,
 }
 
 /// Rows that were read together.
@@ -192,6 +196,8 @@ pub struct Rows {
     pub issuer: Option<Registration>,
     /// What the tenant has asked.
     pub bucket: Bucket,
+    /// The person's session.
+    pub human: Option<HumanSession>,
 }
 
 /// Something that is good once. It is spent in the transaction of what it was good for.
@@ -351,6 +357,8 @@ pub struct Planned {
     pub at: Timestamp,
     /// One delivery each; none means that there is nobody.
     pub deliveries: Vec<DeliveryKey>,
+    /// Whose inbox it is in.
+    pub routed: Vec<ApproverId>,
     /// When the sweep attempts them if nothing else has.
     pub attempt_by: Timestamp,
     /// When they may be garbage-collected.
@@ -377,6 +385,8 @@ pub enum Due {
     Elicitation(TenantId, ElicitationId),
     /// A delivery.
     Delivery(TenantId, DeliveryKey),
+    /// A code to be mailed.
+    Code(TenantId, CodeId),
     /// A key that no code of ours writes, as text.
     Unreadable(String),
 }

@@ -80,6 +80,7 @@ impl App {
             Due::Delivery(tenant, key) => {
                 self.deliver(tenant, *key).await.map(|end| end.map_or(Done::Nothing, Done::Delivered))
             }
+            Due::Code(tenant, id) => self.mail_code(tenant, *id).await.map(|()| Done::Nothing),
             Due::Unreadable(key) => Err(StoreError::Corrupt(format!("due entry {key}"))),
         };
         match done {

@@ -2,7 +2,9 @@
 
 mod letter;
 
+use countersign_app::codes::CodeNotice;
 use countersign_app::ports::{Notice, SendError};
+use countersign_app::records::Approver;
 use countersign_core::json::Sha256;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
@@ -21,15 +23,23 @@ const NO_DOMAIN: &str = "countersign.invalid";
 /// # Errors
 /// [`SendError::Refused`] if the approver has no address, or none that mail can go to.
 pub fn render(notice: &Notice, from: &Mailbox) -> Result<Message, SendError> {
-    Letter::of(notice).address(notice, from)
+    Letter::of(notice).address(&notice.to, &notice.id, from)
+}
+
+/// The mail for a code.
+///
+/// # Errors
+/// As [`render`].
+pub(crate) fn render_code(notice: &CodeNotice, from: &Mailbox) -> Result<Message, SendError> {
+    Letter::of_code(notice).address(&notice.to, &notice.id, from)
 }
 
 impl Letter {
     /// Puts the letter into an envelope.
-    pub(crate) fn address(&self, notice: &Notice, from: &Mailbox) -> Result<Message, SendError> {
-        let to = recipient(notice)?;
+    pub(crate) fn address(&self, to: &Approver, id: &str, from: &Mailbox) -> Result<Message, SendError> {
+        let to = recipient(to)?;
         let sender = Mailbox::new(Some(self.sender.clone()), from.email.clone());
-        let id = digest(&notice.id);
+        let id = digest(id);
         let parts = MultiPart::alternative()
             .boundary(format!("countersign-{id}"))
             .singlepart(SinglePart::plain(self.text.clone()))
@@ -47,8 +57,8 @@ impl Letter {
     }
 }
 
-fn recipient(notice: &Notice) -> Result<Address, SendError> {
-    let address = notice.to.email.as_deref();
+fn recipient(to: &Approver) -> Result<Address, SendError> {
+    let address = to.email.as_deref();
     let address = address.ok_or_else(|| SendError::Refused("the approver has no mail address".into()))?;
     address.parse().map_err(|_| SendError::Refused("the approver's mail address is malformed".into()))
 }

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use countersign_app::codes::CodeNotice;
 use countersign_app::ports::{Channel, Clock, Notice, SendError};
+use countersign_app::records::Approver;
 use countersign_core::delivery::ChannelKind;
 use countersign_core::id::Reference;
 use countersign_core::time::Timestamp;
@@ -41,10 +43,12 @@ pub struct OutboxMessage {
     pub text: String,
     /// The HTML part.
     pub html: String,
-    /// The code that both sides see.
-    pub reference: Reference,
-    /// Where the question is, for a person.
-    pub link: String,
+    /// The code that both sides see, where the mail is about one question.
+    pub reference: Option<Reference>,
+    /// Where the question is, for a person; none in a mail that carries a code.
+    pub link: Option<String>,
+    /// The digits of a mail that carries a code.
+    pub code: Option<String>,
     /// The whole mail, as SMTP would carry it.
     pub raw: Vec<u8>,
 }
@@ -93,21 +97,44 @@ impl Outbox {
     }
 
     fn write(&self, notice: &Notice) -> Result<OutboxMessage, SendError> {
+        let message = self.written(Letter::of(notice), &notice.to, &notice.id)?;
+        Ok(OutboxMessage {
+            reference: Some(notice.reference.clone()),
+            link: Some(notice.link.clone()),
+            ..message
+        })
+    }
+
+    fn write_code(&self, notice: &CodeNotice) -> Result<OutboxMessage, SendError> {
+        let message = self.written(Letter::of_code(notice), &notice.to, &notice.id)?;
+        let code = Some(notice.digits.expose().clone());
+        Ok(OutboxMessage { reference: notice.reference.clone(), code, ..message })
+    }
+
+    fn written(&self, letter: Letter, to: &Approver, id: &str) -> Result<OutboxMessage, SendError> {
         let at = self.clock.now();
-        let letter = Letter::of(notice);
-        let mut mail = letter.address(notice, &self.from)?;
+        let mut mail = letter.address(to, id, &self.from)?;
         mail.headers_mut().set(date(at));
         Ok(OutboxMessage {
             channel: self.kind(),
             at,
-            to: notice.to.email.clone().unwrap_or_default(),
+            to: to.email.clone().unwrap_or_default(),
             raw: mail.formatted(),
             subject: letter.subject,
             text: letter.text,
             html: letter.html,
-            reference: notice.reference.clone(),
-            link: notice.link.clone(),
+            reference: None,
+            link: None,
+            code: None,
         })
+    }
+
+    fn take(&self, message: &OutboxMessage) -> Result<(), SendError> {
+        self.keep(message)?;
+        if let Some(hook) = &self.on_mail {
+            hook(message);
+        }
+        Ok(())
     }
 
     /// File first: what cannot be written was not sent, and shows up nowhere.
@@ -135,12 +162,11 @@ impl Channel for Outbox {
     }
 
     async fn send(&self, notice: &Notice) -> Result<(), SendError> {
-        let message = self.write(notice)?;
-        self.keep(&message)?;
-        if let Some(hook) = &self.on_mail {
-            hook(&message);
-        }
-        Ok(())
+        self.take(&self.write(notice)?)
+    }
+
+    async fn send_code(&self, notice: &CodeNotice) -> Result<(), SendError> {
+        self.take(&self.write_code(notice)?)
     }
 }
 

@@ -4,14 +4,15 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use countersign_app::codes::CodeNotice;
 use countersign_app::ports::{Channel, Notice, SendError};
 use countersign_core::delivery::ChannelKind;
 use lettre::message::Mailbox;
 use lettre::transport::smtp;
-use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
+use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
 use tokio::time::timeout;
 
-use crate::email::render;
+use crate::email::{render, render_code};
 
 /// How long one attempt may take, from the connection to the server's word.
 pub const SEND_LIMIT: Duration = Duration::from_secs(10);
@@ -53,7 +54,16 @@ impl Channel for Smtp {
     }
 
     async fn send(&self, notice: &Notice) -> Result<(), SendError> {
-        let message = render(notice, &self.from)?;
+        self.transmit(render(notice, &self.from)?).await
+    }
+
+    async fn send_code(&self, notice: &CodeNotice) -> Result<(), SendError> {
+        self.transmit(render_code(notice, &self.from)?).await
+    }
+}
+
+impl Smtp {
+    async fn transmit(&self, message: Message) -> Result<(), SendError> {
         match timeout(self.limit, self.transport.send(message)).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(verdict(&error)),

@@ -34,6 +34,8 @@ pub struct Declines {
     pub last_at: Option<Timestamp>,
     /// Accepts and declines so far. It only grows: who saw this number knows of all of them.
     pub answers: u64,
+    /// A person has reported the session: it asks nothing until then.
+    pub reported_until: Option<Timestamp>,
     /// By content, in no order.
     pub contents: Vec<Declined>,
 }
@@ -50,7 +52,7 @@ pub enum Mute {
 impl Declines {
     /// Until when the whole session asks nothing, if it is muted at `now`.
     pub fn muted_until(&self, now: Timestamp) -> Option<Timestamp> {
-        self.mute_end().filter(|until| now < *until)
+        self.mute_end().max(self.reported_until).filter(|until| now < *until)
     }
 
     /// Why `shown` is not asked at `now`, if it is not. `cool_down` says how long each decline of one content counts; the

@@ -103,6 +103,8 @@ pub struct Elicitation {
     pub audience: Audience,
     /// How sure we must be of the person who decides.
     pub assurance: Assurance,
+    /// Two digits that the asking side shows, where whoever approves must have seen them there.
+    pub match_code: Option<String>,
     /// Hash of the whole request: a retry must match it.
     pub request_sha256: Sha256,
     /// Hash of what a person is shown: the same question under another id has the same.
@@ -196,6 +198,7 @@ mod tests {
             policy_version: 1,
             audience: Audience::default(),
             assurance: Assurance::Tap,
+            match_code: None,
             request_sha256: Sha256::of(b""),
             shown_sha256: Sha256::of(b""),
             created_at: NOW,

@@ -162,6 +162,25 @@ prefixed_id!(
     "issuer id"
 );
 
+prefixed_id!(
+    /// A person who is signed in, in one browser.
+    HumanSessionId,
+    "hs_",
+    "human session id"
+);
+prefixed_id!(
+    /// A device that its approver wants remembered.
+    DeviceId,
+    "dv_",
+    "device id"
+);
+prefixed_id!(
+    /// One code that was mailed to somebody.
+    CodeId,
+    "co_",
+    "code id"
+);
+
 /// Which protocol asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Front {

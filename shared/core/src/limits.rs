@@ -84,3 +84,40 @@ pub const SCHEMA_FIELDS: usize = 32;
 pub const SUMMARY_CHARS: usize = 300;
 /// Characters of a request-id or an Idempotency-Key.
 pub const REQUEST_ID_CHARS: usize = 255;
+
+/// How long a mailed code is good.
+pub const CODE_TTL: Duration = Duration::from_mins(10);
+/// Tries of one mailed code.
+pub const CODE_TRIES: u32 = 5;
+/// Mails that one code may take.
+pub const CODE_SENDS: u32 = 3;
+/// Codes that one source is given for one address in [`CODE_TTL`].
+pub const CODES_PER_SOURCE_AND_ADDRESS: u32 = 5;
+/// Codes that all sources together are given for one address in an hour: 100 guesses of a million numbers.
+pub const CODES_PER_ADDRESS: u32 = 20;
+/// Codes that one source is given in [`CODE_TTL`], for whatever addresses.
+pub const CODES_PER_SOURCE: u32 = 30;
+/// How long a person stays signed in without doing anything.
+pub const HUMAN_IDLE: Duration = Duration::from_mins(30);
+/// How long a person stays signed in at most.
+pub const HUMAN_ABSOLUTE: Duration = Duration::from_hours(12);
+/// How often a person's presence is worth a write.
+pub const HUMAN_SEEN_STEP: Duration = Duration::from_mins(1);
+/// How long a device is remembered.
+pub const DEVICE_TTL: Duration = Duration::from_hours(30 * 24);
+/// Devices of one approver that are remembered at once.
+pub const DEVICES_MAX: usize = 10;
+/// Wrong codes for one question after which its approver may not approve it by code.
+pub const MATCH_TRIES: u32 = 5;
+/// How long a session asks nothing after a person has reported it.
+pub const REPORT_MUTE: Duration = Duration::from_mins(20);
+/// How long a page's form may lie open.
+pub const FORM_TTL: Duration = Duration::from_hours(12);
+/// How long the one-time sign-in link of a local server is good.
+pub const SIGNIN_LINK_TTL: Duration = Duration::from_hours(1);
+/// Open questions that an inbox shows.
+pub const INBOX_OPEN: usize = 200;
+/// Answers of one's own that an inbox shows.
+pub const INBOX_HISTORY: usize = 50;
+/// Characters (Unicode scalar values) of a reason.
+pub const REASON_CHARS: usize = 500;

@@ -66,7 +66,7 @@ impl KeyRing {
     }
 
     /// `payload` under the active key, as base64url.
-    fn seal(&self, label: &str, payload: &[u8]) -> String {
+    pub(crate) fn seal(&self, label: &str, payload: &[u8]) -> String {
         let mut message = vec![VERSION, u8::try_from(self.active.id.len()).unwrap_or(0)];
         message.extend_from_slice(self.active.id.as_bytes());
         message.extend_from_slice(payload);
@@ -76,7 +76,7 @@ impl KeyRing {
     }
 
     /// The payload that some key of the ring sealed; `None` for all else.
-    fn open(&self, label: &str, text: &str) -> Option<Vec<u8>> {
+    pub(crate) fn open(&self, label: &str, text: &str) -> Option<Vec<u8>> {
         let mut message = URL_SAFE_NO_PAD.decode(text).ok()?;
         let mac = message.split_off(message.len().checked_sub(MAC_BYTES)?);
         let (version, rest) = message.split_first()?;
@@ -100,6 +100,16 @@ impl KeyRing {
     pub fn keyed_hash(&self, label: &str, secret: &[u8]) -> KeyedHash {
         let mac = self.active.mac(label, secret).finalize().into_bytes();
         KeyedHash { key_id: self.active.id.clone(), mac: mac.to_vec() }
+    }
+
+    /// The name of the key that seals.
+    pub fn active_id(&self) -> &str {
+        &self.active.id
+    }
+
+    /// The MAC of `message` by the key named `key_id`; `None` where the ring has no such key.
+    pub(crate) fn mac_by(&self, key_id: &str, label: &str, message: &[u8]) -> Option<[u8; MAC_BYTES]> {
+        self.key(key_id).map(|key| key.mac(label, message).finalize().into_bytes().into())
     }
 
     /// Whether `hash` is the keyed hash of `secret`, in constant time.
@@ -244,19 +254,19 @@ impl Confirmation {
     }
 }
 
-fn put_text(payload: &mut Vec<u8>, text: &str) {
+pub(crate) fn put_text(payload: &mut Vec<u8>, text: &str) {
     debug_assert!(text.len() <= 255, "sealed texts are short by their types");
     payload.push(u8::try_from(text.len()).unwrap_or(u8::MAX));
     payload.extend_from_slice(&text.as_bytes()[..text.len().min(255)]);
 }
 
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, left) = rest.split_first_chunk::<N>()?;
     *rest = left;
     Some(*taken)
 }
 
-fn take_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
+pub(crate) fn take_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
     let [length] = take::<1>(rest)?;
     let (text, left) = rest.split_at_checked(usize::from(length))?;
     *rest = left;

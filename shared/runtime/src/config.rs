@@ -92,6 +92,7 @@ impl Config {
         let base_url = self.base_url.clone().unwrap_or_else(|| own.to_owned());
         Settings {
             poll_base_url: self.poll_base_url.clone().unwrap_or_else(|| base_url.clone()),
+            page_url: page_url(&base_url),
             base_url,
             default_ttl: self.default_ttl,
             retention: self.retention,
@@ -242,6 +243,11 @@ fn secrets(text: &str) -> Result<SecretsAt, String> {
         Some(("secretsmanager", id)) if !id.is_empty() => Ok(SecretsAt::SecretsManager(id.to_owned())),
         _ => Err("it must be secretsmanager:NAME-OR-ARN or file:/PATH".into()),
     }
+}
+
+/// Where people's pages are: on loopback by name, because a passkey belongs to a name.
+fn page_url(base_url: &str) -> String {
+    base_url.replacen("http://127.0.0.1:", "http://localhost:", 1)
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ impl TenantRows {
         question: &Elicitation,
         planned: &Planned,
     ) -> Result<bool, StoreError> {
+        // Inboxes first: a question that was planned is in all of them.
+        self.route(question, &planned.routed, planned.keep_until).await?;
         let key = self.keys.state(question.id);
         let none = if planned.deliveries.is_empty() { ", #no_target = :yes" } else { "" };
         let armed = due_place(question.deadlines.expires_at, &key);

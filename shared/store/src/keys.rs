@@ -7,7 +7,8 @@ use countersign_app::records::ExternalKind;
 use countersign_core::delivery::DeliveryKey;
 use countersign_core::endpoint::EndpointId;
 use countersign_core::id::{
-    ApiKeyId, ApproverId, ElicitationId, IssuerId, Reference, RequestId, SessionId, TenantId,
+    ApiKeyId, ApproverId, CodeId, DeviceId, ElicitationId, HumanSessionId, IssuerId, Reference, RequestId,
+    SessionId, TenantId,
 };
 use countersign_core::json::Sha256;
 use countersign_core::time::Timestamp;
@@ -136,6 +137,46 @@ impl Keys {
         self.key("POLICY", format!("{version:010}"))
     }
 
+    /// A question in the inbox of an approver.
+    pub fn route(&self, id: ElicitationId, approver: ApproverId) -> Key {
+        self.key(&format!("E#{id}"), format!("R#{approver}"))
+    }
+
+    /// The partition of an approver in the index of what was routed.
+    pub fn mine(&self, approver: ApproverId) -> String {
+        format!("T#{}#MINE#{approver}", self.tenant)
+    }
+
+    /// Wrong codes that an approver has typed for a question.
+    pub fn wrong_codes(&self, id: ElicitationId, approver: ApproverId) -> Key {
+        self.key(&format!("E#{id}"), format!("W#{approver}"))
+    }
+
+    /// A code that was mailed.
+    pub fn code(&self, id: CodeId) -> Key {
+        self.key(&format!("CODE#{id}"), "CODE")
+    }
+
+    /// The partition of an approver's sessions and devices.
+    pub fn humans(&self, approver: ApproverId) -> String {
+        format!("T#{}#H#{approver}", self.tenant)
+    }
+
+    /// A session of a person's.
+    pub fn human_session(&self, approver: ApproverId, id: HumanSessionId) -> Key {
+        self.key(&format!("H#{approver}"), format!("S#{id}"))
+    }
+
+    /// A device of a person's.
+    pub fn device(&self, approver: ApproverId, id: DeviceId) -> Key {
+        self.key(&format!("H#{approver}"), format!("V#{id}"))
+    }
+
+    /// How often something was done in a span of time.
+    pub fn rate(&self, id: Sha256) -> Key {
+        self.key(&format!("RATE#{}", id.hex()), "RATE")
+    }
+
     /// An endpoint.
     pub fn endpoint(&self, id: &EndpointId) -> Key {
         self.key("ENDPOINTS", id.bits.to_string())
@@ -225,12 +266,17 @@ pub enum DueKey {
     State(TenantId, ElicitationId),
     /// A delivery.
     Delivery(TenantId, DeliveryKey),
+    /// A code to be mailed.
+    Code(TenantId, CodeId),
 }
 
 /// Reads a key of the `due` index; `None` for what no code of ours writes.
 pub fn read_due(key: &Key) -> Option<DueKey> {
     let (tenant, rest) = key.pk.strip_prefix("T#")?.split_once('#')?;
     let tenant: TenantId = tenant.parse().ok()?;
+    if let Some(id) = rest.strip_prefix("CODE#") {
+        return id.parse().ok().map(|id| DueKey::Code(tenant, id));
+    }
     let id: ElicitationId = rest.strip_prefix("E#")?.parse().ok()?;
     if key.sk == "STATE" {
         return Some(DueKey::State(tenant, id));

@@ -2,6 +2,8 @@
 
 use async_trait::async_trait;
 use countersign_app::endpoints::{Endpoint, EndpointOutcome};
+use countersign_app::humans::{Device, HumanRow, HumanSession, MailedCode, SignIn};
+use countersign_app::inbox::Question;
 use countersign_app::issuers::Registration;
 use countersign_app::keys::{KeyOutcome, KeyRecord};
 use countersign_app::ports::{StoreError, TenantStore};
@@ -13,7 +15,11 @@ use countersign_app::records::{
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
-use countersign_core::id::{ApiKeyId, AskTokenId, ElicitationId, IssuerId, Reference, RequestId, SessionId};
+use countersign_core::id::{
+    ApiKeyId, ApproverId, AskTokenId, CodeId, ElicitationId, HumanSessionId, IssuerId, Reference, RequestId,
+    SessionId,
+};
+use countersign_core::json::Sha256;
 use countersign_core::quota::{Bucket, Quota};
 use countersign_core::retry::Budget;
 use countersign_core::seal::KeyedHash;
@@ -288,5 +294,89 @@ impl TenantStore for TenantRows {
 
     async fn drop_due(&self, id: ElicitationId) -> Result<(), StoreError> {
         self.remove_due(id).await
+    }
+
+    async fn routed(
+        &self,
+        approver: ApproverId,
+        from: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<ElicitationId>, StoreError> {
+        self.list_routed(approver, from, limit).await
+    }
+
+    async fn questions(&self, ids: &[ElicitationId]) -> Result<Vec<Question>, StoreError> {
+        self.read_questions(ids).await
+    }
+
+    async fn put_code(&self, code: &MailedCode) -> Result<(), StoreError> {
+        self.write_code(code).await
+    }
+
+    async fn code(&self, id: CodeId) -> Result<Option<MailedCode>, StoreError> {
+        self.read_code_row(id).await
+    }
+
+    async fn try_code(
+        &self,
+        id: CodeId,
+        tries: u32,
+        now: Timestamp,
+    ) -> Result<Option<MailedCode>, StoreError> {
+        self.count_try(id, tries, now).await
+    }
+
+    async fn begin_code_mail(&self, code: &MailedCode, lease: Timestamp) -> Result<bool, StoreError> {
+        self.begin_mail(code, lease).await
+    }
+
+    async fn end_code_mail(&self, id: CodeId) -> Result<(), StoreError> {
+        self.end_mail(id).await
+    }
+
+    async fn sign_in(&self, sign_in: &SignIn) -> Result<bool, StoreError> {
+        self.write_sign_in(sign_in).await
+    }
+
+    async fn human_rows(&self, approver: ApproverId) -> Result<(Vec<HumanSession>, Vec<Device>), StoreError> {
+        self.read_human_rows(approver).await
+    }
+
+    async fn remove_human(&self, approver: ApproverId, what: HumanRow) -> Result<(), StoreError> {
+        self.delete_human(approver, what).await
+    }
+
+    async fn touch_human(
+        &self,
+        approver: ApproverId,
+        id: HumanSessionId,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.note_presence(approver, id, now).await
+    }
+
+    async fn count(&self, id: Sha256, limit: u32, until: Timestamp) -> Result<bool, StoreError> {
+        self.count_one(id, limit, until).await
+    }
+
+    async fn wrong_codes(&self, id: ElicitationId, approver: ApproverId) -> Result<u32, StoreError> {
+        self.read_wrong_codes(id, approver).await
+    }
+
+    async fn count_wrong_code(
+        &self,
+        id: ElicitationId,
+        approver: ApproverId,
+        limit: u32,
+    ) -> Result<Option<u32>, StoreError> {
+        self.add_wrong_code(id, approver, limit).await
+    }
+
+    async fn forgive_code(&self, id: ElicitationId, approver: ApproverId) -> Result<(), StoreError> {
+        self.forgive_wrong_code(id, approver).await
+    }
+
+    async fn report_session(&self, session: SessionId, until: Timestamp) -> Result<(), StoreError> {
+        self.note_report(session, until).await
     }
 }

@@ -10,6 +10,7 @@ use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ApiKeyId, ElicitationId, Reference, RequestId};
 use countersign_core::quota::Bucket;
 
+use crate::humans::human_of;
 use crate::keys::SHARDS;
 use crate::quota::read_bucket;
 use crate::rows::{
@@ -65,6 +66,7 @@ impl TenantRows {
                 Some(item) => read_bucket(item)?,
                 None => Bucket::default(),
             },
+            human: human_of(wanted.human.and_then(|(of, id)| get(self.keys.human_session(of, id))))?,
             nonce: wanted.nonce.is_some_and(|id| get(self.keys.nonce(id)).is_some()),
         })
     }
@@ -83,6 +85,7 @@ impl TenantRows {
         list.extend(wanted.endpoint.as_ref().map(|id| keys.endpoint(id)));
         list.extend(wanted.issuer.map(|id| keys.issuer(id)));
         list.extend(wanted.bucket.then(|| keys.bucket()));
+        list.extend(wanted.human.map(|(of, id)| keys.human_session(of, id)));
         list.extend(wanted.nonce.map(|id| keys.nonce(id)));
         list
     }

@@ -76,11 +76,20 @@ impl TenantRows {
     pub(crate) async fn forget_declines(&self, session: SessionId) -> Result<(), StoreError> {
         let empty = || AttributeValue::M(HashMap::new());
         let update = "SET #declines = :none, #declined = :counts, #declined_at = :times \
-                      REMOVE #last_declined_at ADD #revision :one";
+                      REMOVE #last_declined_at, #reported_until ADD #revision :one";
         let write = Write::update(self.keys.session(session), update)
             .value(":none", number(0))
             .value(":counts", empty())
             .value(":times", empty())
+            .value(":one", number(1))
+            .when("attribute_exists(#PK)");
+        self.repeated(&write).await.map(drop)
+    }
+
+    pub(crate) async fn note_report(&self, session: SessionId, until: Timestamp) -> Result<(), StoreError> {
+        let update = "SET #reported_until = :until ADD #revision :one, #answers :one";
+        let write = Write::update(self.keys.session(session), update)
+            .value(":until", time(until))
             .value(":one", number(1))
             .when("attribute_exists(#PK)");
         self.repeated(&write).await.map(drop)

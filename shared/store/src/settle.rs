@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use countersign_app::ports::{SessionLoss, StoreError};
-use countersign_app::records::{Settled, Settlement};
+use countersign_app::records::{Nonce, Settled, Settlement};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, SessionId};
 use countersign_core::json::Sha256;
@@ -210,6 +210,11 @@ impl TenantRows {
     /// What the settlement spends: put where nothing is, or the whole transaction fails.
     fn spend_write(&self, settlement: &Settlement) -> Option<Write> {
         let Settlement::Decided { once: Some(nonce), .. } = settlement else { return None };
+        Some(self.spend_nonce(nonce))
+    }
+
+    /// What is good once, used: the write fails where it was used before.
+    pub(crate) fn spend_nonce(&self, nonce: &Nonce) -> Write {
         let key = self.keys.nonce(nonce.id);
         let item: Item = HashMap::from([
             ("PK".to_owned(), text(key.pk)),
@@ -217,7 +222,7 @@ impl TenantRows {
             ("until".to_owned(), time(nonce.until)),
             ("ttl".to_owned(), number(nonce.until.seconds())),
         ]);
-        Some(Write::put(item).when_new())
+        Write::put(item).when_new()
     }
 
     /// What the audit log keeps of it. Unchained: a chain inside the transaction would serialise a tenant.

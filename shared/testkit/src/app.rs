@@ -130,6 +130,9 @@ impl TestApp {
         for (tenant, id) in self.trigger.take() {
             self.app.notify(&tenant, id).await.expect("a notice");
         }
+        for (tenant, id) in self.trigger.take_codes() {
+            self.app.mail_code(&tenant, id).await.expect("a code");
+        }
     }
 
     /// The present.
@@ -157,6 +160,7 @@ fn tenant() -> TenantId {
 fn settings() -> Settings {
     Settings {
         base_url: "http://127.0.0.1:8787".into(),
+        page_url: "http://localhost:8787".into(),
         poll_base_url: "http://127.0.0.1:8787".into(),
         default_ttl: EXPIRY_DEFAULT,
         retention: RETENTION_DEFAULT,

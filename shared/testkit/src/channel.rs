@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use countersign_app::codes::CodeNotice;
 use countersign_app::ports::{Channel, Notice, SendError};
 use countersign_core::delivery::ChannelKind;
 
@@ -11,6 +12,7 @@ use countersign_core::delivery::ChannelKind;
 #[derive(Default)]
 pub struct RecordingChannel {
     sent: Mutex<Vec<Notice>>,
+    codes: Mutex<Vec<CodeNotice>>,
     errors: Mutex<VecDeque<SendError>>,
 }
 
@@ -18,6 +20,11 @@ impl RecordingChannel {
     /// All notices that were taken.
     pub fn sent(&self) -> Vec<Notice> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// All codes that were taken.
+    pub fn codes(&self) -> Vec<CodeNotice> {
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Makes the next attempt fail so.
@@ -37,6 +44,11 @@ impl Channel for RecordingChannel {
             return Err(error);
         }
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(notice.clone());
+        Ok(())
+    }
+
+    async fn send_code(&self, notice: &CodeNotice) -> Result<(), SendError> {
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner).push(notice.clone());
         Ok(())
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn elicitation() -> Elicitation {
         policy_version: 1,
         audience: Audience::default(),
         assurance: Assurance::Tap,
+        match_code: None,
         request_sha256: Sha256::of(b""),
         shown_sha256: Sha256::of(b""),
         created_at: CREATED,

@@ -1,5 +1,6 @@
 //! What the mail says. All of it is ours; the only foreign word is the tenant's name.
 
+use countersign_app::codes::CodeNotice;
 use countersign_app::ports::Notice;
 use countersign_core::elicitation::Tier;
 use countersign_core::text;
@@ -62,6 +63,32 @@ impl Letter {
             decide_by = escape(&when.second),
             kind = escape(&kind),
             link = escape(&notice.link),
+        );
+        Self { sender: format!("Countersign for {tenant}"), subject, text, html }
+    }
+}
+
+impl Letter {
+    /// Writes the letter that carries a code.
+    pub(crate) fn of_code(notice: &CodeNotice) -> Self {
+        let tenant = text::summary(None, &notice.tenant, TENANT_CHARS);
+        let (title, what) = match &notice.reference {
+            None => ("Your sign-in code".to_owned(), "sign in"),
+            Some(reference) => (format!("Your code to approve {reference}"), "approve it"),
+        };
+        let subject = format!("{title} for Countersign");
+        let digits = notice.digits.expose();
+        let digits = format!("{} {}", &digits[..3], &digits[3..]);
+        let text =
+            format!(include_str!("code.txt"), title = title, digits = digits, what = what, tenant = tenant);
+        let html = format!(
+            include_str!("code.html"),
+            style = include_str!("letter.css"),
+            subject = escape(&subject),
+            tenant = escape(&tenant),
+            title = escape(&title),
+            digits = escape(&digits),
+            what = what,
         );
         Self { sender: format!("Countersign for {tenant}"), subject, text, html }
     }
@@ -153,6 +180,25 @@ mod tests {
         notice.link = "https://countersign.example/d/\" onclick='x".to_owned();
         let html = Letter::of(&notice).html;
         assert!(html.contains("href=\"https://countersign.example/d/&quot; onclick=&#39;x\">"), "{html}");
+    }
+
+    #[test]
+    fn the_letter_of_a_code_reads_as_its_golden_copy() {
+        let of = notice();
+        let code = CodeNotice {
+            tenant: of.tenant,
+            to: of.to,
+            digits: countersign_core::secret::Secret::new("418265".to_owned()),
+            reference: None,
+            expires_at: of.decide_by,
+            id: "co_1".to_owned(),
+        };
+        let letter = Letter::of_code(&code);
+        assert_eq!(letter.subject, "Your sign-in code for Countersign");
+        same_as_golden("code.txt", &letter.text);
+        same_as_golden("code.html", &letter.html);
+        let letter = Letter::of_code(&CodeNotice { reference: Some(of.reference), ..code });
+        assert_eq!(letter.subject, "Your code to approve K7Q-4MD for Countersign");
     }
 
     #[track_caller]

@@ -12,6 +12,8 @@ pub(super) const KEPT_FILES: usize = 1_000;
 /// What is being written. One name, so that a crash leaves at most one, which the next mail overwrites.
 pub(super) const HALF: &str = ".half-written.tmp";
 
+/// What stands in the name of a mail for signing in, where others have their reference.
+const SIGN_IN: &str = "sign-in";
 const SUFFIX: &str = ".eml";
 
 /// A directory of mails.
@@ -53,7 +55,8 @@ impl Directory {
 
     fn write(&self, message: &OutboxMessage) -> io::Result<String> {
         fs::create_dir_all(&self.path)?;
-        let name = self.free_name(&format!("{}-{}", message.at.millis(), message.reference));
+        let about = message.reference.as_ref().map_or(SIGN_IN, |reference| reference.as_str());
+        let name = self.free_name(&format!("{}-{about}", message.at.millis()));
         let half = self.path.join(HALF);
         let written =
             write_through(&half, &message.raw).and_then(|()| fs::rename(&half, self.path.join(&name)));
@@ -98,6 +101,7 @@ fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn millis(name: &str) -> Option<i64> {
     let (millis, rest) = name.strip_suffix(SUFFIX)?.split_once('-')?;
     let reference = rest.get(..7)?;
-    let ours = reference.as_bytes()[3] == b'-' && matches!(rest.as_bytes().get(7), None | Some(b'-'));
+    let ours = (reference == SIGN_IN || reference.as_bytes()[3] == b'-')
+        && matches!(rest.as_bytes().get(7), None | Some(b'-'));
     if ours { millis.parse().ok() } else { None }
 }

@@ -73,8 +73,8 @@ async fn a_message_can_be_read_in_parts_and_whole() {
     let mail = MessageParser::default().parse(&message.raw).unwrap();
     assert_eq!((message.channel, message.at.millis()), (ChannelKind::Email, START));
     assert_eq!(message.to, "mara@northwind.example");
-    assert_eq!(message.reference, notice().reference);
-    assert_eq!(message.link, notice().link);
+    assert_eq!(message.reference, Some(notice().reference));
+    assert_eq!(message.link, Some(notice().link));
     assert_eq!(mail.subject(), Some(message.subject.as_str()));
     assert_eq!(mail.body_text(0).unwrap().replace("\r\n", "\n"), message.text);
     assert_eq!(mail.body_html(0).unwrap().replace("\r\n", "\n"), message.html);

@@ -43,7 +43,7 @@ pub(super) async fn create(
     // A repeat tells where the question stands: the id is the first answer's, the status is the truth.
     let view = View::of(&created.elicitation, &created.elicitation.state_at(now), now);
     let routes = created.routes.into_iter().map(|route| (route.approver, route.channels));
-    Ok((StatusCode::CREATED, Json(Created::of(view, routes, None))))
+    Ok((StatusCode::CREATED, Json(Created::of(view, routes, created.elicitation.match_code.as_deref()))))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {

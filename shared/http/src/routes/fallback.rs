@@ -56,7 +56,9 @@ pub(super) async fn create_by_key(
 fn answer(created: &Created, polls_at: &str) -> CreatedAnswer {
     let handle = created.elicitation.poll_handle.as_deref().unwrap_or_default();
     let reachable = created.routes.iter().any(|route| !route.channels.is_empty());
-    let body = fallback::created(&created.elicitation, &format!("{polls_at}/{handle}"), reachable, None);
+    let match_code = created.elicitation.match_code.as_deref();
+    let body =
+        fallback::created(&created.elicitation, &format!("{polls_at}/{handle}"), reachable, match_code);
     (StatusCode::CREATED, Json(body))
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use countersign_app::App;
 use countersign_app::ports::{Channel, Entropy, Trigger};
-use countersign_core::id::{ElicitationId, TenantId};
+use countersign_core::id::{CodeId, ElicitationId, TenantId};
 use countersign_http::Http;
 use countersign_outbound::Reach;
 use countersign_store::dynamo::DynamoTable;
@@ -123,4 +123,6 @@ struct Stream;
 
 impl Trigger for Stream {
     fn stored(&self, _: &TenantId, _: ElicitationId) {}
+
+    fn code_wanted(&self, _: &TenantId, _: CodeId) {}
 }

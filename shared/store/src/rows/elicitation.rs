@@ -48,6 +48,7 @@ pub(crate) fn elicitation_item(keys: &Keys, new: &NewElicitation) -> Item {
         .set("policy_version", number(one.policy_version))
         .set("assurance", text(one.assurance.word()))
         .maybe("audience", audience_value(&one.audience))
+        .maybe("match_code", one.match_code.as_deref().map(text))
         .set("request_sha256", text(one.request_sha256.hex()))
         .set("shown_sha256", text(one.shown_sha256.hex()))
         .set("created_at", time(one.created_at))
@@ -88,6 +89,7 @@ pub(crate) fn read_elicitation(item: &Item) -> Result<Elicitation, StoreError> {
         policy_version: row.number("policy_version")?,
         assurance: Assurance::from_word(row.text("assurance")?).ok_or_else(|| row.corrupt("assurance"))?,
         audience: read_audience(&row, item)?,
+        match_code: row.maybe_owned("match_code")?,
         request_sha256: hash("request_sha256")?,
         shown_sha256: hash("shown_sha256")?,
         created_at: row.time("created_at")?,

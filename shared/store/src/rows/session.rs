@@ -37,6 +37,7 @@ pub(crate) fn session_item(keys: &Keys, session: &Session) -> Item {
         .set("declines", number(declines.in_a_row))
         .set("answers", number(declines.answers))
         .maybe("last_declined_at", declines.last_at.map(time))
+        .maybe("reported_until", declines.reported_until.map(time))
         .set("declined", AttributeValue::M(counts.collect()))
         .set("declined_at", AttributeValue::M(times.collect()))
         .set("revision", number(session.revision))
@@ -105,6 +106,7 @@ fn read_declines(row: &Reader<'_>) -> Result<Declines, StoreError> {
     };
     Ok(Declines {
         in_a_row: row.number("declines")?,
+        reported_until: row.maybe_time("reported_until")?,
         answers: row.number("answers")?,
         last_at: row.maybe_time("last_declined_at")?,
         contents: counts.keys().map(declined).collect::<Result<_, StoreError>>()?,
