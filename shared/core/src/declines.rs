@@ -102,7 +102,7 @@ mod tests {
 
     fn declined(count: u32) -> Declines {
         let one = Declined { shown: shown("a"), count, at: START };
-        Declines { in_a_row: 1, last_at: Some(START), answers: 1, contents: vec![one] }
+        Declines { in_a_row: 1, last_at: Some(START), answers: 1, reported_until: None, contents: vec![one] }
     }
 
     #[track_caller]
