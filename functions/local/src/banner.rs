@@ -31,12 +31,21 @@ pub(crate) struct Banner {
     pub(crate) api_key: String,
     /// The five variables.
     pub(crate) env: Env,
+    /// A link to sign in with, once.
+    pub(crate) signin_url: Option<String>,
 }
 
 impl Banner {
     /// The whole text: long at first, short ever after.
     pub(crate) fn text(&self) -> String {
         let mut text = self.places();
+        if let Some(url) = &self.signin_url {
+            // Writing to a String cannot fail.
+            let _ = write!(
+                text,
+                "\nYour inbox, in a browser on this machine (the link works once, for an hour):\n\n  {url}\n"
+            );
+        }
         text.push_str(&self.variables());
         if self.is_first {
             text.push_str(&self.example());
@@ -142,6 +151,7 @@ mod tests {
             is_first: true,
             api_key: "csk_x".into(),
             env: Env::new(ask.into(), ask.into(), Duration::from_hours(1), session),
+            signin_url: None,
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Ready {
     pub(crate) session: String,
     /// The five variables for a tool server.
     pub(crate) env: Env,
-    /// A link to sign in with, once there are pages to sign in to.
+    /// A link that signs the first approver in, once; only at a first start.
     pub(crate) signin_url: Option<String>,
 }
 

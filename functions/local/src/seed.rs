@@ -31,6 +31,8 @@ pub(crate) struct Demo {
     pub(crate) token: String,
     /// Whether the token was made just now.
     pub(crate) is_new: bool,
+    /// The token of a link that signs the approver in once; only where nobody has ever signed in.
+    pub(crate) signin: Option<String>,
 }
 
 impl Demo {
@@ -40,6 +42,13 @@ impl Demo {
         let settings = &app.settings;
         let ttl = self.session.default_ttl.unwrap_or(settings.default_ttl);
         Env::new(at(&settings.base_url), at(&settings.poll_base_url), ttl, self.session.id)
+    }
+
+    /// The link that signs the approver in, once.
+    pub(crate) fn signin_url(&self, app: &App) -> Option<String> {
+        let tenant = tenant();
+        let url = |token: &String| format!("{}/signin/{tenant}/link/{token}", app.settings.page_url);
+        self.signin.as_ref().map(url)
     }
 
     /// Where its questions are asked, below a base URL.
@@ -70,11 +79,20 @@ pub(crate) async fn seed(app: &App, credentials: &mut Credentials) -> Result<Dem
     if let Some(token) = credentials.ask_token()
         && let Some(session) = session_of(app, token).await?
     {
-        return Ok(Demo { session, token: token.to_owned(), is_new: false });
+        return Ok(Demo { session, token: token.to_owned(), is_new: false, signin: None });
     }
     let Opened { session, token, .. } = open_session(app, &caller).await?;
     credentials.keep_ask_token(token.clone())?;
-    Ok(Demo { session, token, is_new: true })
+    let signin = signin_token(app, &caller).await?;
+    Ok(Demo { session, token, is_new: true, signin })
+}
+
+/// A one-time link for the one approver, unless they have signed in before.
+async fn signin_token(app: &App, caller: &Caller) -> Result<Option<String>, StartError> {
+    let approvers = app.approvers(caller).await?;
+    let [approver] = approvers.as_slice() else { return Ok(None) };
+    let is_known = app.has_people(caller.tenant(), approver.id).await?;
+    Ok((!is_known).then(|| app.new_signin_link(caller.tenant(), approver.id)))
 }
 
 /// The session that `token` may still ask in.

@@ -1,9 +1,11 @@
 //! From the command line to a server that answers, and to its end.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderName, HeaderValue};
 use axum::serve::ListenerExt as _;
 use countersign_app::App;
@@ -12,7 +14,7 @@ use countersign_app::ports::{Clock, Trigger};
 use countersign_embedded::clock::OffsetClock;
 use countersign_embedded::engine::TABLE;
 use countersign_embedded::faults::{Faults, FaultyTable};
-use countersign_http::Http;
+use countersign_http::{Http, SourceAddress};
 use countersign_outbound::Reach;
 use countersign_runtime::{Config, GuardedJwks, OsEntropy, Parts, SystemClock, compose};
 use countersign_store::dynamo::DynamoTable;
@@ -136,7 +138,19 @@ async fn run(listener: TcpListener, router: Router, stopped: oneshot::Receiver<(
     // Answers are small and somebody waits for them.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let told = async { drop(stopped.await) };
-    axum::serve(listener, router).with_graceful_shutdown(told).await
+    // Where a request comes from, for the limits of signing in.
+    let named = router.layer(axum::middleware::map_request(source));
+    axum::serve(listener, named.into_make_service_with_connect_info::<SocketAddr>())
+        .with_graceful_shutdown(told)
+        .await
+}
+
+async fn source(mut request: Request) -> Request {
+    let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_string());
+    if let Some(from) = from {
+        request.extensions_mut().insert(SourceAddress(from));
+    }
+    request
 }
 
 fn ready(app: &App, data: &Data, demo: &Demo) -> Ready {
@@ -148,7 +162,7 @@ fn ready(app: &App, data: &Data, demo: &Demo) -> Ready {
         api_key: credentials.api_key.reveal(),
         session: demo.session.name.to_string(),
         env: demo.env(app),
-        signin_url: None,
+        signin_url: demo.signin_url(app),
     }
 }
 
@@ -162,5 +176,6 @@ fn banner(args: &ServeArgs, server: &Server, data: &Data, demo: &Demo, listens_a
         is_first: demo.is_new,
         api_key: data.credentials.api_key.reveal(),
         env: demo.env(&server.app),
+        signin_url: demo.signin_url(&server.app),
     }
 }

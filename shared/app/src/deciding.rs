@@ -7,6 +7,7 @@ use countersign_core::human::FormToken;
 use countersign_core::id::{CodeId, Principal};
 use countersign_core::limits::{FORM_TTL, MATCH_TRIES, NONCE_GRACE, REPORT_MUTE};
 use countersign_core::secret::Secret;
+use countersign_core::session::Session;
 use countersign_core::state::Method;
 
 use crate::App;
@@ -14,7 +15,7 @@ use crate::authority::{Caller, Deciding, Proof, Target};
 use crate::humans::{SignInError, Visitor};
 use crate::inbox::Question;
 use crate::ports::StoreError;
-use crate::records::Nonce;
+use crate::records::{Nonce, Wanted};
 
 /// What a code that a person typed is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,5 +159,21 @@ impl App {
             "a person reported the session behind question {}", question.reference
         );
         Ok(())
+    }
+}
+
+impl App {
+    /// The session of a question, for whoever is shown who asks.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn session_of(
+        &self,
+        visitor: &Visitor,
+        question: &Elicitation,
+    ) -> Result<Option<Session>, StoreError> {
+        let Some(id) = question.session else { return Ok(None) };
+        let wanted = Wanted { session: Some(id), ..Wanted::default() };
+        Ok(self.store.tenant(&visitor.tenant.id).read(&wanted).await?.session)
     }
 }

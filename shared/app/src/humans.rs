@@ -485,3 +485,19 @@ fn beyond(mut devices: Vec<Device>) -> Vec<DeviceId> {
     devices.sort_by_key(|one| std::cmp::Reverse(one.used_at));
     devices.into_iter().skip(DEVICES_MAX - 1).map(|one| one.id).collect()
 }
+
+impl App {
+    /// What people call an approver, if there is such a one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn approver_name(
+        &self,
+        tenant: &TenantId,
+        approver: ApproverId,
+    ) -> Result<Option<String>, StoreError> {
+        let wanted = Wanted { approver: Some(approver), ..Wanted::default() };
+        let rows = self.store.tenant(tenant).read(&wanted).await?;
+        Ok(rows.approver.map(|one| one.name))
+    }
+}

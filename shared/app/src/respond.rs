@@ -79,7 +79,7 @@ impl App {
     pub async fn respond(&self, deciding: Deciding, response: Response) -> Result<Elicitation, RespondError> {
         let now = self.clock.now();
         let (question, content) = deciding.question.clone().ok_or(RespondError::Unknown)?;
-        check_eligible(&deciding, &question)?;
+        check_eligible(&deciding, &question, response.pressed)?;
         let by = decider(&deciding.caller);
         let verdict = match response.pressed {
             Pressed::Accept => content.schema.check(response.content.as_ref()).map(Verdict::Accept),
@@ -168,7 +168,7 @@ impl App {
 
 /// Whether the caller may answer this question, as far as the read shows it; the write looks again at the approver. A
 /// key without a person behind it is a program of the tenant's, and no audience names it.
-fn check_eligible(deciding: &Deciding, question: &Elicitation) -> Result<(), RespondError> {
+fn check_eligible(deciding: &Deciding, question: &Elicitation, pressed: Pressed) -> Result<(), RespondError> {
     let caller = &deciding.caller;
     if let Some(id) = caller.approver() {
         let person = deciding.approver.as_ref().filter(|person| person.id == id);
@@ -179,7 +179,8 @@ fn check_eligible(deciding: &Deciding, question: &Elicitation) -> Result<(), Res
     if !deciding.tenant.policy.policy.self_approval && question.is_own(caller.principal()) {
         return Err(RespondError::SelfApproval);
     }
-    if caller.assurance() < question.assurance {
+    // What guards a yes must not stand in the way of a no.
+    if pressed == Pressed::Accept && caller.assurance() < question.assurance {
         return Err(RespondError::AssuranceTooLow { needed: question.assurance });
     }
     Ok(())

@@ -15,6 +15,7 @@ pub mod delivery;
 pub mod elicitation;
 pub mod endpoint;
 pub mod human;
+pub mod hygiene;
 pub mod id;
 pub mod json;
 pub mod limits;

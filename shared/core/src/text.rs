@@ -79,7 +79,7 @@ fn visible(text: &str) -> String {
 /// Controls, line separators and what Unicode calls default-ignorable: bidi controls, joiners, fillers, tags.
 ///
 /// U+FE0E and U+FE0F are left out: they choose between the text and picture form of the emoji before them.
-fn is_invisible(char: char) -> bool {
+pub(crate) fn is_invisible(char: char) -> bool {
     char.is_control()
         || matches!(char,
             '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

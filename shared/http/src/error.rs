@@ -26,6 +26,8 @@ use countersign_wire::native::Winner;
 use countersign_wire::problem::{MEDIA_TYPE, Problem};
 use countersign_wire::{fallback, rejected};
 
+use crate::pages::{self, ErrorPage};
+
 /// Which of the two error shapes a route family speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -33,12 +35,20 @@ pub enum Shape {
     Fallback,
     /// RFC 9457.
     Problem,
+    /// HTML, for people.
+    Page,
 }
 
 impl Shape {
-    /// The shape of the family that `path` belongs to.
-    pub fn of(path: &str) -> Self {
-        if path.starts_with("/t/") || path.starts_with("/api/v1/") { Self::Fallback } else { Self::Problem }
+    /// The shape of the family that `path` belongs to. A page that is asked for as JSON fails as JSON.
+    pub fn of(path: &str, wants_json: bool) -> Self {
+        if path.starts_with("/t/") || path.starts_with("/api/v1/") {
+            Self::Fallback
+        } else if pages::is_page(path) && !wants_json {
+            Self::Page
+        } else {
+            Self::Problem
+        }
     }
 }
 
@@ -79,6 +89,21 @@ impl ApiError {
             allow: None,
             logged: None,
         }))
+    }
+
+    /// The same error in other words: a person has another need of them than a program.
+    #[must_use]
+    pub(crate) fn saying(self, title: &'static str, detail: &str) -> Self {
+        self.with(|face| {
+            face.title = title;
+            detail.clone_into(&mut face.detail);
+        })
+    }
+
+    /// The same error with what is wrong where.
+    #[must_use]
+    pub(crate) fn naming(self, violations: Vec<Violation>) -> Self {
+        self.with(|face| face.violations = violations)
     }
 
     fn with(mut self, change: impl FnOnce(&mut Face)) -> Self {
@@ -157,6 +182,7 @@ impl ApiError {
         let mut response = match shape {
             Shape::Fallback => face.fallback(),
             Shape::Problem => face.problem(),
+            Shape::Page => ErrorPage::of(face.status, face.title, &face.detail),
         };
         let headers = response.headers_mut();
         if face.status == StatusCode::UNAUTHORIZED {

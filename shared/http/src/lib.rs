@@ -8,8 +8,11 @@ pub mod body;
 pub mod error;
 mod headers;
 mod middleware;
+mod pages;
 mod path;
 pub mod routes;
+
+pub use pages::browser::SourceAddress;
 
 use std::sync::Arc;
 

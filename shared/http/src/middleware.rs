@@ -16,12 +16,14 @@ use tokio::time::timeout;
 use crate::Http;
 use crate::body::whole;
 use crate::error::{ApiError, Shape};
+use crate::pages;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
 /// Runs around the whole router.
 pub(crate) async fn surround(State(http): State<Http>, request: Request, next: Next) -> Response {
-    let shape = Shape::of(request.uri().path());
+    let is_page = pages::is_page(request.uri().path());
+    let shape = Shape::of(request.uri().path(), pages::browser::wants_json(request.headers()));
     let method = request.method().clone();
     // The template, never the path: paths carry tokens.
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
@@ -50,7 +52,11 @@ pub(crate) async fn surround(State(http): State<Http>, request: Request, next: N
     let took = http.app.clock.now().since(began).as_millis();
     log(&method, &route, response.status(), &id, took, logged.as_deref());
     let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if is_page {
+        pages::secure(headers);
+    }
+    // The stylesheet and the script are named by their content.
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Ok(id) = HeaderValue::from_str(&id) {
         headers.insert(REQUEST_ID, id);

@@ -8,7 +8,6 @@ mod fallback;
 mod health;
 mod issuers;
 mod keys;
-mod page;
 mod policy;
 mod query;
 mod sessions;
@@ -20,6 +19,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::Http;
 use crate::middleware::{nothing_here, panicked, poll_panicked, surround};
+use crate::pages::{assets, batch, decision, inbox, me, signin};
 
 /// A deployed function, with a role of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,25 @@ const MANAGE: &[Route] = &[
     route(Function::Manage, "DELETE", "/v1/keys/{key}", || delete(keys::revoke)),
     route(Function::Manage, "POST", "/v1/keys/{key}/rotate", || post(keys::rotate)),
 ];
-const PAGES: &[Route] = &[route(Function::Pages, "GET", "/d/{tenant}/{reference}", || get(page::question))];
+const PAGES: &[Route] = &[
+    route(Function::Pages, "GET", "/", || get(inbox::home)),
+    route(Function::Pages, "GET", "/assets/{file}", || get(assets::file)),
+    route(Function::Pages, "GET", "/signin", || get(signin::workspace)),
+    route(Function::Pages, "GET", "/signin/{tenant}", || get(signin::page)),
+    route(Function::Pages, "POST", "/signin/{tenant}", || post(signin::ask)),
+    route(Function::Pages, "POST", "/signin/{tenant}/code", || post(signin::code)),
+    route(Function::Pages, "POST", "/signin/{tenant}/device", || post(signin::device)),
+    route(Function::Pages, "GET", "/signin/{tenant}/link/{token}", || get(signin::link)),
+    route(Function::Pages, "POST", "/signin/{tenant}/link/{token}", || post(signin::use_link)),
+    route(Function::Pages, "POST", "/signout", || post(signin::out)),
+    route(Function::Pages, "GET", "/inbox", || get(inbox::page)),
+    route(Function::Pages, "GET", "/inbox/batch", || get(batch::page)),
+    route(Function::Pages, "POST", "/inbox/batch", || post(batch::answer)),
+    route(Function::Pages, "GET", "/me", || get(me::page)),
+    route(Function::Pages, "POST", "/me/revoke", || post(me::revoke)),
+    route(Function::Pages, "GET", "/d/{tenant}/{reference}", || get(decision::page)),
+    route(Function::Pages, "POST", "/d/{tenant}/{reference}", || post(decision::answer)),
+];
 
 const SERVED: [&[Route]; 5] = [CREATE, POLL, RESPOND, MANAGE, PAGES];
 const COUNT: usize = CREATE.len() + POLL.len() + RESPOND.len() + MANAGE.len() + PAGES.len();

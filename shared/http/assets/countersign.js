@@ -1,0 +1,181 @@
+"use strict";
+// Adds to pages that work without it: a live countdown, questions that settle in place, and keys for the inbox.
+// It reads and it presses buttons that are on a page; it decides nothing by itself.
+(() => {
+  const main = document.querySelector("main[data-page]");
+  if (!main) return;
+  const page = main.dataset.page;
+  const skew = Number(main.dataset.now || 0) - Date.now();
+  const now = () => Date.now() + (main.dataset.now ? skew : 0);
+
+  const left = (ms) => {
+    const s = Math.max(0, Math.floor(ms / 1000));
+    const two = (n) => String(n).padStart(2, "0");
+    if (s < 600) return `${Math.floor(s / 60)}:${two(s % 60)} left`;
+    if (s < 3600) return `${Math.floor(s / 60)} min left`;
+    if (s < 86400) return `${Math.floor(s / 3600)} h${Math.floor(s / 60) % 60 ? ` ${Math.floor(s / 60) % 60} min` : ""} left`;
+    const d = Math.floor(s / 86400);
+    return `${d} day${d > 1 ? "s" : ""}${Math.floor(s / 3600) % 24 ? ` ${Math.floor(s / 3600) % 24} h` : ""} left`;
+  };
+
+  // Asks after 5 s, later and later while nothing answers, and not at all while nobody looks.
+  const poll = (url, seen) => {
+    let wait = 5000;
+    const again = () => setTimeout(ask, wait * (0.9 + Math.random() * 0.2));
+    const ask = async () => {
+      if (document.hidden) return again();
+      try {
+        const answer = await fetch(url(), { headers: { Accept: "application/json" }, credentials: "same-origin" });
+        if (answer.status === 401) return;
+        if (!answer.ok) throw new Error(String(answer.status));
+        wait = 5000;
+        if (seen(await answer.json()) === "stop") return;
+      } catch {
+        wait = Math.min(wait * 2, 60000);
+      }
+      again();
+    };
+    again();
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) wait = Math.min(wait, 5000); });
+  };
+
+  const clockOf = (until, shown, bar, holder) => {
+    const tick = () => {
+      const ms = until - now();
+      shown.textContent = left(ms);
+      if (holder) holder.classList.toggle("clock-short", ms < 60000);
+      if (bar) bar.value = Math.max(0, Math.floor(ms / 1000));
+    };
+    tick();
+    setInterval(tick, 1000);
+  };
+
+  const note = (holder, title, text, href, link) => {
+    const box = document.createElement("div");
+    box.className = "alert alert-calm";
+    const inner = document.createElement("div");
+    const head = document.createElement("h2");
+    head.textContent = title;
+    inner.append(head);
+    if (text) { const p = document.createElement("p"); p.textContent = text; inner.append(p); }
+    if (href) { const a = document.createElement("a"); a.href = href; a.textContent = link; inner.append(a); }
+    box.append(document.createElement("span"), inner);
+    holder.replaceChildren(box);
+  };
+
+  if (page === "decision") {
+    const until = Number(main.dataset.decideBy);
+    clockOf(until, document.getElementById("clock-left"), document.getElementById("clock-bar"), main.querySelector(".clock"));
+    const label = document.getElementById("clock-until");
+    const time = label.querySelector("time");
+    label.replaceChildren("decide by ", time);
+    const wrong = document.getElementById("wrong");
+    if (wrong) wrong.focus();
+    poll(() => main.dataset.path, (question) => {
+      if (!question.settled) return;
+      note(document.getElementById("settled-note"), question.settled, "Nothing that is typed here can be sent any more.", main.dataset.path, "See what came of it");
+      for (const button of main.querySelectorAll(".answer button")) button.disabled = true;
+      return "stop";
+    });
+  }
+
+  if (page === "outcome") {
+    poll(() => location.pathname, (question) => {
+      if (!question.collected) return;
+      location.reload();
+      return "stop";
+    });
+  }
+
+  if (page !== "inbox") return;
+  const rows = () => [...document.querySelectorAll("li.row[data-reference]")];
+  const open = () => rows().filter((row) => !row.classList.contains("row-done"));
+  setInterval(() => {
+    for (const row of open()) {
+      const ms = Number(row.dataset.decideBy) - now();
+      const shown = row.querySelector(".row-time");
+      shown.textContent = left(ms);
+      shown.classList.toggle("row-short", ms < 60000);
+    }
+  }, 1000);
+
+  const settle = (row, text) => {
+    row.classList.add("row-done");
+    row.querySelector(".row-time").textContent = text;
+    const end = row.querySelector(".row-end");
+    if (end) end.replaceChildren();
+  };
+
+  const view = main.dataset.view;
+  if (view !== "mine") {
+    const url = () => `/inbox?view=${view}&shown=${rows().map((row) => row.dataset.reference).join(",")}`;
+    poll(url, (inbox) => {
+      const settled = new Map(inbox.shown.map((one) => [one.reference, one.settled]));
+      const known = new Set(rows().map((row) => row.dataset.reference));
+      for (const row of open()) {
+        const text = settled.get(row.dataset.reference);
+        if (text) settle(row, text);
+      }
+      const fresh = inbox.open.filter((one) => !known.has(one.reference)).length;
+      // New rows come when they are asked for: a list that moves under the finger is answered wrongly.
+      if (fresh) note(document.getElementById("news"), fresh === 1 ? "1 new question" : `${fresh} new questions`, "", location.href, fresh === 1 ? "Show it" : "Show them");
+      document.title = `Inbox, ${inbox.open.length} open · Countersign`;
+    });
+  }
+
+  // Keys. One press approves nothing that needs more than a tap, and ? switches them off.
+  let keys = true;
+  try { keys = localStorage.getItem("cs-keys") !== "off"; } catch { /* private window */ }
+  let cursor = -1;
+  const move = (by) => {
+    const list = rows();
+    if (!list.length) return;
+    cursor = Math.min(list.length - 1, Math.max(0, cursor + by));
+    for (const row of list) row.classList.toggle("row-cursor", row === list[cursor]);
+    list[cursor].querySelector(".row-title a").focus();
+    list[cursor].scrollIntoView({ block: "nearest" });
+  };
+  const decide = async (row, action) => {
+    if (row.classList.contains("row-done")) return;
+    if (action !== "cancel" && action !== "decline" && !row.dataset.tap) { location.href = row.dataset.path; return; }
+    try {
+      const headers = { Accept: "application/json" };
+      const question = await (await fetch(row.dataset.path, { headers, credentials: "same-origin" })).json();
+      if (!question.csrf) { location.href = row.dataset.path; return; }
+      const body = new URLSearchParams({ csrf: question.csrf, action });
+      const answer = await fetch(row.dataset.path, { method: "POST", headers, body, credentials: "same-origin" });
+      const came = await answer.json();
+      if (answer.ok && came.settled) settle(row, came.settled);
+      else location.href = row.dataset.path;
+    } catch {
+      location.href = row.dataset.path;
+    }
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target instanceof Element && event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+    const focused = event.target instanceof Element && event.target.closest("li.row[data-reference]");
+    if (focused) cursor = rows().indexOf(focused);
+    if (event.key === "?") {
+      keys = !keys;
+      try { localStorage.setItem("cs-keys", keys ? "on" : "off"); } catch { /* private window */ }
+      note(document.getElementById("news"), keys ? "Keys are on" : "Keys are off", "j, k: next, previous. Enter: open. Space: select. a, d, x: approve, decline, dismiss. ?: on and off.");
+      return;
+    }
+    if (!keys) return;
+    const row = rows()[cursor];
+    if (event.key === "j") move(1);
+    else if (event.key === "k") move(cursor < 0 ? 1 : -1);
+    else if (event.key === "Enter" && row && document.activeElement === document.body) location.href = row.dataset.path;
+    else if (event.key === " " && row && !(event.target instanceof HTMLInputElement)) {
+      const check = row.querySelector("input[type=checkbox]");
+      if (!check) return;
+      check.checked = !check.checked;
+      event.preventDefault();
+    } else if (event.key === "a" && row) decide(row, "accept");
+    else if (event.key === "d" && row) decide(row, "decline");
+    else if (event.key === "x" && row) decide(row, "cancel");
+    else return;
+    if (event.key !== "Enter") event.preventDefault();
+  });
+})();
