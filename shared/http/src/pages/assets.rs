@@ -1,4 +1,4 @@
-//! The stylesheet and the script: one of each, named by their content, so that a browser may keep them.
+//! The stylesheet, the script and the icon: one of each, named by their content, so that a browser may keep them.
 
 use std::sync::OnceLock;
 
@@ -11,6 +11,7 @@ use crate::path::Path;
 
 const CSS: &str = include_str!("../../assets/countersign.css");
 const SCRIPT: &str = include_str!("../../assets/countersign.js");
+const ICON: &str = include_str!("../../assets/mark.svg");
 /// Past this, names of content change with every release anyway.
 const KEEP: &str = "public, max-age=31536000, immutable";
 
@@ -26,6 +27,12 @@ pub(crate) fn script() -> &'static str {
     PATH.get_or_init(|| address(SCRIPT, "js"))
 }
 
+/// The address of the icon.
+pub(crate) fn icon() -> &'static str {
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| address(ICON, "svg"))
+}
+
 fn address(content: &str, suffix: &str) -> String {
     format!("/assets/{}.{suffix}", &Sha256::of(content.as_bytes()).hex()[..16])
 }
@@ -37,6 +44,8 @@ pub(crate) async fn file(Path(file): Path<String>) -> Result<Response, ApiError>
         (CSS, "text/css; charset=utf-8")
     } else if path == script() {
         (SCRIPT, "text/javascript; charset=utf-8")
+    } else if path == icon() {
+        (ICON, "image/svg+xml")
     } else {
         return Err(ApiError::not_found());
     };

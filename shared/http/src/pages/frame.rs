@@ -38,6 +38,8 @@ pub(crate) struct Frame {
     pub(crate) w: &'static Words,
     /// The stylesheet's address.
     pub(crate) css: &'static str,
+    /// The icon's address.
+    pub(crate) icon: &'static str,
     /// The script's address; none where the page needs none.
     pub(crate) script: Option<&'static str>,
     /// The link at the top: where it leads, and its text.
@@ -56,7 +58,7 @@ pub(crate) struct Foot {
 impl Frame {
     /// For a page that anybody may see.
     pub(crate) fn bare() -> Self {
-        Self { w: &EN, css: assets::css(), script: None, top: None, foot: None }
+        Self { w: &EN, css: assets::css(), icon: assets::icon(), script: None, top: None, foot: None }
     }
 
     /// For a page of a person who is signed in.

@@ -479,7 +479,7 @@ pub(crate) static EN: Words = Words {
     passkey: "Passkey",
     form_of: "{} questions",
     select: "Select {}",
-    answer_selected: "Answer the selected ones",
+    answer_selected: "Answer the selected",
     selected_says: "Select questions of one tool that need one tap. You answer each by itself on the next page.",
     keys: "Keys",
     key_move: "Next, previous",
