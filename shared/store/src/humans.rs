@@ -121,9 +121,10 @@ impl TenantRows {
         };
         let (mut sessions, mut devices) = (Vec::new(), Vec::new());
         for item in &self.query(&query).await? {
-            match Reader::new(item, "human").text("SK")?.starts_with("S#") {
-                true => sessions.push(read_human_session(item)?),
-                false => devices.push(read_device(item)?),
+            if Reader::new(item, "human").text("SK")?.starts_with("S#") {
+                sessions.push(read_human_session(item)?);
+            } else {
+                devices.push(read_device(item)?);
             }
         }
         Ok((sessions, devices))

@@ -14,6 +14,7 @@ pub mod crash;
 pub mod entropy;
 pub mod jwks;
 pub mod lambda;
+pub mod person;
 pub mod trigger;
 pub mod web;
 

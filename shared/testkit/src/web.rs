@@ -43,6 +43,11 @@ impl Reply {
         serde_json::from_slice(&self.bytes).expect("a JSON body")
     }
 
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
     /// The same, if the status is `want`.
     #[track_caller]
     #[expect(clippy::return_self_not_must_use, reason = "the assertion is enough")]

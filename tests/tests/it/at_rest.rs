@@ -16,16 +16,16 @@ use countersign_testkit::Web;
 use countersign_testkit::app::SEAL_KEY;
 use serde_json::{Value, json};
 
-type Row = HashMap<String, AttributeValue>;
+pub(crate) type Row = HashMap<String, AttributeValue>;
 
 /// Every row of the table, as the engine has it.
-async fn dump(web: &Web) -> Vec<Row> {
+pub(crate) async fn dump(web: &Web) -> Vec<Row> {
     let client = web.test.engine.as_ref().unwrap().client();
     client.scan().table_name(TABLE).send().await.unwrap().items.unwrap()
 }
 
 /// Every byte of every row: bytes that are text show as text.
-fn readable(rows: &[Row]) -> String {
+pub(crate) fn readable(rows: &[Row]) -> String {
     fn show(value: &AttributeValue) -> String {
         match value {
             AttributeValue::S(text) | AttributeValue::N(text) => text.clone(),

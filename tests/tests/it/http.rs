@@ -355,23 +355,6 @@ async fn lists_page_through_what_is_pending_and_through_a_session() {
 }
 
 #[tokio::test]
-async fn the_link_of_a_notice_is_a_page_that_changes_nothing() {
-    let web = Web::start().await;
-    let created = web.api("POST", "/v1/elicitations", json!({"message": "Delete?"})).await.expect(201).json();
-    let path = format!("/d/demo/{}", created["reference"].as_str().unwrap());
-    let before = web.test.process.calls();
-    for method in ["GET", "HEAD"] {
-        let page = web.call(method, &path, "", Value::Null).await.expect(200);
-        assert!(page.headers["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));
-        assert_eq!(page.headers["referrer-policy"], "same-origin");
-    }
-    assert_eq!(web.test.process.calls(), before);
-    let odd = web.call("GET", "/d/demo/%3Cscript%3E", "", Value::Null).await.expect(404);
-    assert!(!String::from_utf8_lossy(&odd.bytes).contains("script"), "nothing of the path is shown");
-    web.call("POST", &path, "", Value::Null).await.expect(405);
-}
-
-#[tokio::test]
 async fn a_read_scope_sees_what_is_asked_and_how_people_were_told_and_no_address() {
     let web = Web::start().await;
     let created = web.api("POST", "/v1/elicitations", json!({"message": "Delete?"})).await.expect(201).json();

@@ -33,6 +33,8 @@ mod mutants;
 #[cfg(test)]
 mod openapi;
 #[cfg(test)]
+mod pages;
+#[cfg(test)]
 mod policy;
 #[cfg(test)]
 mod quotas;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use countersign_http::routes::{ROUTES, Route};
 use countersign_testkit::app::START;
+use countersign_testkit::person::{PAGE_ORIGIN, Person as Visitor};
 use countersign_testkit::web::Reply;
 use countersign_testkit::{MockClock, TestApp, Web};
 use http::Request;
@@ -27,8 +28,12 @@ enum Door {
     Operator,
     /// Whoever signs as an endpoint of the tenant.
     Signature,
+    /// A person who is signed in.
+    Person,
+    /// A page of ours, whoever sits before it.
+    OurPage,
 }
-use Door::{AskToken, Open, Operator, Scopes, Signature};
+use Door::{AskToken, Open, Operator, OurPage, Person, Scopes, Signature};
 
 /// Every route, who may use it, and what it answers those who may on an object of their own with the body of [`body`].
 const ROWS: &[(&str, Door, u16)] = &[
@@ -86,11 +91,27 @@ const ROWS: &[(&str, Door, u16)] = &[
     ("DELETE /v1/tenants/{tenant}", Operator, 200),
     ("POST /v1/tenants/{tenant}/suspend", Operator, 200),
     ("POST /v1/tenants/{tenant}/resume", Operator, 200),
-    ("GET /d/{tenant}/{reference}", Open, 200),
+    ("GET /", Open, 303),
+    ("GET /assets/{file}", Open, 200),
+    ("GET /signin", Open, 200),
+    ("GET /signin/{tenant}", Open, 200),
+    ("POST /signin/{tenant}", OurPage, 422),      // without an address
+    ("POST /signin/{tenant}/code", OurPage, 422), // without a code
+    ("POST /signin/{tenant}/device", OurPage, 422), // without a device
+    ("GET /signin/{tenant}/link/{token}", Open, 422), // an ask token is no link
+    ("POST /signin/{tenant}/link/{token}", OurPage, 422),
+    ("POST /signout", Person, 303),
+    ("GET /inbox", Person, 200),
+    ("GET /inbox/batch", Person, 200),
+    ("POST /inbox/batch", Person, 200), // about nothing
+    ("GET /me", Person, 200),
+    ("POST /me/revoke", Person, 403), // without the token of the form
+    ("GET /d/{tenant}/{reference}", Person, 200),
+    ("POST /d/{tenant}/{reference}", Person, 403), // without the token of the form
 ];
 
 /// Classes of credentials, each as a bearer; the ask token also stands in paths.
-const CREDENTIALS: [&str; 15] = [
+const CREDENTIALS: [&str; 17] = [
     "none",
     "garbage",
     "ask",
@@ -106,6 +127,8 @@ const CREDENTIALS: [&str; 15] = [
     "revoked",
     "expired",
     "wrong secret",
+    "person",
+    "person of another tenant",
 ];
 
 /// What a path may name.
@@ -172,12 +195,19 @@ impl Things {
             let name = match name {
                 "id" if template.starts_with("/v1/approvers") => "approver",
                 "id" if template.starts_with("/t/") => "handle",
+                "file" => return asset(),
                 name => name,
             };
             self.0[name].clone()
         };
         template.split('/').map(part).collect::<Vec<_>>().join("/")
     }
+}
+
+/// The path of the stylesheet says its name.
+fn asset() -> String {
+    let css = include_bytes!("../../../shared/http/assets/countersign.css");
+    format!("{}.css", &countersign_core::json::Sha256::of(css).hex()[..16])
 }
 
 fn issuer(iss: &str) -> Value {
@@ -210,6 +240,7 @@ struct Scene {
     own: Things,
     foreign: Things,
     credentials: BTreeMap<&'static str, String>,
+    people: BTreeMap<&'static str, String>,
 }
 
 impl Scene {
@@ -246,7 +277,11 @@ impl Scene {
         web.api("POST", &format!("/v1/keys/{id}/rotate"), json!({"overlap_seconds": 0})).await.expect(200);
         credentials.insert("wrong secret", wrong);
         web.test.clock.advance(std::time::Duration::from_secs(1));
-        Self { web, own, foreign, credentials }
+        let of_other = foreign.0["approver"].parse().unwrap();
+        let of_other = Visitor::sign_in(&web, &"other".parse().unwrap(), of_other).await;
+        let you = Visitor::you(&web).await;
+        let people = [("person", you.cookies), ("person of another tenant", of_other.cookies)].into();
+        Self { web, own, foreign, credentials, people }
     }
 
     async fn key(web: &Web, body: Value) -> (String, String) {
@@ -263,9 +298,10 @@ impl Scene {
         }
         let body = body(&name, turn);
         let mut request = Request::builder().method(route.method).uri(path);
-        let bearer = &self.credentials[credential];
-        if !bearer.is_empty() {
-            request = request.header("authorization", format!("Bearer {bearer}"));
+        if let Some(cookies) = self.people.get(credential) {
+            request = request.header("cookie", cookies).header("origin", PAGE_ORIGIN);
+        } else if !self.credentials[credential].is_empty() {
+            request = request.header("authorization", format!("Bearer {}", self.credentials[credential]));
         }
         let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
         self.web.send(request.body(body).unwrap()).await
@@ -280,12 +316,13 @@ fn operator() -> String {
 
 /// Whether the path names something that has an owner.
 fn names_an_object(path: &str) -> bool {
-    path.contains('{') && path != "/t/{token}/api/v1/elicitations"
+    let is_of_nobody = path.starts_with("/assets/") || path.starts_with("/signin/");
+    path.contains('{') && path != "/t/{token}/api/v1/elicitations" && !is_of_nobody
 }
 
 /// What the route answers, where it can be said from the table alone. `None` is whatever the object's own state says, but
 /// neither 401 nor anything below 400.
-fn expected(door: Door, good: u16, path: &str, credential: &str, object: &str) -> u16 {
+fn expected(door: Door, good: u16, (method, path): (&str, &str), credential: &str, object: &str) -> u16 {
     let exists = object == "own" || !names_an_object(path);
     let found = |good: u16| if exists { good } else { 404 };
     match door {
@@ -294,6 +331,22 @@ fn expected(door: Door, good: u16, path: &str, credential: &str, object: &str) -
         Operator if credential != "operator" => 401,
         Operator if object == "absent" && path.contains("{tenant}") => 404,
         Open | Operator => good,
+        OurPage if credential.starts_with("person") => good,
+        OurPage => 403,
+        Person => match credential {
+            "person" => found(good),
+            // What is not theirs is not there; of a question's page, its tenant is another than theirs.
+            "person of another tenant" if path.starts_with("/d/") => {
+                if method == "GET" {
+                    303
+                } else {
+                    401
+                }
+            }
+            "person of another tenant" => good,
+            _ if method == "GET" => 303,
+            _ => 403,
+        },
         Scopes(scopes) => match credential {
             "ask" | "read" | "decide" | "manage" | "codec" if !scopes.contains(&credential) => 403,
             // Its own: the objects here are another principal's, in the same tenant.
@@ -322,6 +375,14 @@ async fn every_route_lets_in_whom_it_says_and_a_foreign_object_is_one_that_never
             if route.path.starts_with("/t/") {
                 foreign.0.insert("token", scene.own.0["token"].clone());
             }
+            let mut absent = absent;
+            if route.path.starts_with("/d/") {
+                foreign.0.insert("tenant", "demo".into());
+                absent.0.insert("tenant", "demo".into());
+            }
+            if route.path.starts_with("/signin/") {
+                absent.0.insert("tenant", "demo".into());
+            }
             let mut answers = BTreeMap::new();
             for object in ["foreign", "absent", "own"] {
                 let things = match object {
@@ -331,7 +392,7 @@ async fn every_route_lets_in_whom_it_says_and_a_foreign_object_is_one_that_never
                 };
                 let reply = scene.send(route, credential, things, rows).await;
                 rows += 1;
-                let want = expected(*door, *good, route.path, credential, object);
+                let want = expected(*door, *good, (route.method, route.path), credential, object);
                 if reply.status != want {
                     let text = String::from_utf8_lossy(&reply.bytes).into_owned();
                     wrong.push(format!(
@@ -341,7 +402,9 @@ async fn every_route_lets_in_whom_it_says_and_a_foreign_object_is_one_that_never
                 }
                 answers.insert(object, (reply.status, reply.bytes));
             }
-            if matches!(door, Scopes(_) | AskToken | Signature) && names_an_object(route.path) {
+            let is_hidden = matches!(door, Scopes(_) | AskToken | Signature)
+                || (*door == Person && credential == "person");
+            if is_hidden && names_an_object(route.path) {
                 assert_eq!(answers["foreign"], answers["absent"], "{name} by {credential}");
             }
             if answers["own"].0.is_success() && route.method != "GET" {

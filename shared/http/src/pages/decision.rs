@@ -74,6 +74,7 @@ struct Return {
     alerts: Vec<Alert>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "a template asks them one by one")]
 #[derive(Template)]
 #[template(path = "decision.html")]
 struct DecisionPage {
@@ -187,7 +188,7 @@ pub(crate) async fn answer(
             outcome::show(app, &visitor, &question, Some(now), StatusCode::CONFLICT).await
         }
         Ok(Done::Back(status, back)) if json => {
-            Err(json::refused(status, &back.alerts, &back.code_error, back.wrong))
+            Err(json::refused(status, &back.alerts, back.code_error.as_deref(), back.wrong))
         }
         Ok(Done::Back(status, back)) => {
             let posted = Some(posted);

@@ -91,7 +91,7 @@ fn shown(index: usize, field: &Field, posted: Option<&Posted>, wrong: &[Violatio
     };
     let pointer = format!("/{}", pointer_token(&field.name));
     let is_wrong = wrong.iter().any(|one| one.pointer == pointer);
-    let is_empty = values.iter().all(|value| value.is_empty());
+    let is_empty = values.iter().all(String::is_empty);
     let prefilled = posted.is_none() && field.default.is_some();
     Shown {
         id: format!("f-{index}"),
@@ -321,8 +321,8 @@ mod tests {
                 "limit": {"type": "number", "minimum": 0, "maximum": 50000},
                 "term": {"type": "integer", "minimum": 1, "maximum": 90},
                 "po": {"type": "boolean"},
-                "group": {"type": "string", "oneOf": [{"const": "ops", "title": "Operations"}, {"const": "fin"}]},
-                "land": {"type": "array", "items": {"enum": ["AT", "CH", "DE"]}, "minItems": 1, "maxItems": 3}
+                "group": {"type": "string", "oneOf": [{"const": "ops", "title": "Operations"}, {"const": "fin", "title": "Finance"}]},
+                "land": {"type": "array", "items": {"type": "string", "enum": ["AT", "CH", "DE"]}, "minItems": 1, "maxItems": 3}
             },
             "required": ["name", "run", "term", "land"]
         }))

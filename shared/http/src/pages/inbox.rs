@@ -154,7 +154,7 @@ async fn as_json(
     let open = rows.iter().map(|(one, content)| {
         let mut line = json::line(visitor, one, now);
         if let (serde_json::Value::Object(map), None) = (&mut line, &one.title) {
-            map.insert("title".into(), title(&one.title, &content.message).into());
+            map.insert("title".into(), title(one.title.as_deref(), &content.message).into());
         }
         line
     });
@@ -163,9 +163,9 @@ async fn as_json(
 }
 
 /// The asking side's title, or the beginning of what it says.
-fn title(title: &Option<String>, message: &str) -> String {
+fn title(title: Option<&str>, message: &str) -> String {
     match title {
-        Some(title) => title.clone(),
+        Some(title) => title.to_owned(),
         None => countersign_core::text::truncate(message.trim(), TITLE_CHARS).into_owned(),
     }
 }
@@ -221,7 +221,7 @@ pub(crate) fn line(visitor: &Visitor, (one, content): &Question, w: &Words, now:
         title: if one.title.is_none() && content.message.trim().is_empty() {
             Foreign::line(w.untitled)
         } else {
-            Foreign::line(&title(&one.title, &content.message))
+            Foreign::line(&title(one.title.as_deref(), &content.message))
         },
         who: who.collect(),
         time: left(until),

@@ -88,10 +88,10 @@ pub(crate) fn inbox(open: Vec<Value>, shown: Vec<Value>, now: Timestamp) -> Resp
 pub(crate) fn refused(
     status: StatusCode,
     alerts: &[impl Said],
-    code_error: &Option<String>,
+    code_error: Option<&str>,
     wrong: Vec<Violation>,
 ) -> ApiError {
-    let said = code_error.clone().or_else(|| alerts.first().map(Said::said));
+    let said = code_error.map(str::to_owned).or_else(|| alerts.first().map(Said::said));
     let text = said.unwrap_or_else(|| EN.nothing_sent_one.to_owned());
     let code = if code_error.is_some() {
         "wrong_code"

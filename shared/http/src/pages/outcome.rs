@@ -186,15 +186,13 @@ fn decided(
         None => put(w.at_time, &[&at]),
     };
     let mut texts = vec![when];
-    let big = match found.asker.collected_at {
-        Some(collected) => put(w.picked_up, &[&span(collected.since(decision.at))]),
-        None => {
-            if let Some(seen) = found.asker.last_polled_at {
-                texts.push(put(w.not_back_seen, &[&Instant::of(seen, now).shown]));
-            }
-            texts.push(w.not_back_why.to_owned());
-            w.not_back_yet.to_owned()
-        }
+    let big = if let Some(collected) = found.asker.collected_at {
+        put(w.picked_up, &[&span(collected.since(decision.at))])
+    } else {
+        let seen = found.asker.last_polled_at;
+        texts.extend(seen.map(|seen| put(w.not_back_seen, &[&Instant::of(seen, now).shown])));
+        texts.push(w.not_back_why.to_owned());
+        w.not_back_yet.to_owned()
     };
     Told { title, texts, big: Some(big) }
 }

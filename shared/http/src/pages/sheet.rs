@@ -160,11 +160,10 @@ fn last_seen(question: &Elicitation, w: &Words, now: Timestamp) -> String {
 
 fn prints(question: &Elicitation, content: &Content, w: &'static Words) -> Vec<(&'static str, String)> {
     let binding = content.binding.as_ref();
-    let mut prints = vec![(w.shown_sha256, question.shown_sha256.hex())];
-    prints.extend(binding.and_then(|one| one.args_sha256).map(|hash| (w.args_sha256, hash.hex())));
-    prints.extend(binding.and_then(|one| one.preview_sha256).map(|hash| (w.preview_sha256, hash.hex())));
-    prints.iter_mut().for_each(|(_, hex)| *hex = spaced(hex));
-    prints
+    let mut prints = vec![(w.shown_sha256, question.shown_sha256)];
+    prints.extend(binding.and_then(|one| one.args_sha256).map(|hash| (w.args_sha256, hash)));
+    prints.extend(binding.and_then(|one| one.preview_sha256).map(|hash| (w.preview_sha256, hash)));
+    prints.into_iter().map(|(name, hash)| (name, spaced(&hash.hex()))).collect()
 }
 
 /// A hash in groups of eight.

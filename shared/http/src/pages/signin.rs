@@ -93,13 +93,11 @@ pub(crate) async fn workspace(Query(wish): Query<Wish>) -> Response {
     let Some(text) = wish.tenant else {
         return html(StatusCode::OK, &WherePage { f: Frame::bare(), bad: None });
     };
-    match text.trim().to_lowercase().parse::<TenantId>() {
-        Ok(tenant) => Redirect::to(&sign_in_path(Some(&tenant), None)).into_response(),
-        Err(_) => {
-            let page = WherePage { f: Frame::bare(), bad: Some(EN.workspace_hint) };
-            html(StatusCode::UNPROCESSABLE_ENTITY, &page)
-        }
-    }
+    let Ok(tenant) = text.trim().to_lowercase().parse::<TenantId>() else {
+        let page = WherePage { f: Frame::bare(), bad: Some(EN.workspace_hint) };
+        return html(StatusCode::UNPROCESSABLE_ENTITY, &page);
+    };
+    Redirect::to(&sign_in_path(Some(&tenant), None)).into_response()
 }
 
 /// A question to go on to: only what can stand in a path of ours.

@@ -126,7 +126,7 @@ pub(crate) struct Words {
     pub(crate) self_approval_why: &'static str,
     pub(crate) add_a_reason: &'static str,
     pub(crate) agent_reads_it: &'static str,
-    pub(crate) in_your_words: &'static str,
+    pub(crate) your_reason: &'static str,
     pub(crate) reasons: [(&'static str, &'static str); 4],
     pub(crate) approve: &'static str,
     pub(crate) approve_says: &'static str,
@@ -387,7 +387,7 @@ pub(crate) static EN: Words = Words {
     self_approval_why: "Your tenant wants somebody else to decide what you asked. Nothing was recorded.",
     add_a_reason: "Add a reason, if you like",
     agent_reads_it: "The agent reads it with your answer.",
-    in_your_words: "In your words",
+    your_reason: "In your words",
     reasons: [
         ("wrong_target", "Wrong target"),
         ("too_broad", "Too broad"),

@@ -156,11 +156,14 @@ async fn tenants(front: &Front<'_>) {
 }
 
 async fn page(front: &Front<'_>) {
-    let page = front.call("GET", "/d/demo/K7Q-4MD", "", Value::Null).await.expect(200);
-    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    let page = front.call("GET", "/d/demo/K7Q-4MD", "", Value::Null).await.expect(303);
+    assert_eq!(page.headers["location"], "/signin/demo?to=K7Q-4MD");
     assert!(page.headers["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));
+    let page = front.call("GET", "/signin/demo?to=K7Q-4MD", "", Value::Null).await.expect(200);
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
     assert!(String::from_utf8(page.bytes).unwrap().contains("K7Q-4MD"));
-    front.call("GET", "/d/demo/nonsense", "", Value::Null).await.expect(404);
+    let foreign = front.call("POST", "/signin/demo", "", Value::Null).await.expect(403);
+    assert_eq!(foreign.headers["content-type"], "text/html; charset=utf-8");
 }
 
 async fn health(front: &Front<'_>) {
