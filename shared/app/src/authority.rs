@@ -241,6 +241,8 @@ pub struct Deciding {
     pub(crate) question: Option<(Elicitation, Content)>,
     /// What the decision spends.
     pub(crate) once: Option<Nonce>,
+    /// The caller has shown who they are, and not only a device that is remembered.
+    pub(crate) is_fresh: bool,
 }
 
 impl Deciding {
@@ -388,7 +390,7 @@ impl App {
         caller.require(Scope::Decide)?;
         let tenant = live(rows.tenant)?;
         let question = rows.elicitation.zip(rows.content).or(named);
-        Ok(Deciding { caller, tenant, approver: None, question, once: None })
+        Ok(Deciding { caller, tenant, approver: None, question, once: None, is_fresh: true })
     }
 
     /// The same for a caller who is verified already, such as an approver: their row is read with the question.
@@ -402,7 +404,7 @@ impl App {
         let (rows, question) =
             futures_util::try_join!(store.read(&wanted), self.question(caller.tenant(), target))?;
         let tenant = live(rows.tenant)?;
-        Ok(Deciding { caller, tenant, approver: rows.approver, question, once: None })
+        Ok(Deciding { caller, tenant, approver: rows.approver, question, once: None, is_fresh: true })
     }
 
     /// The question that a target names, with its content.

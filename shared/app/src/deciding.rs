@@ -31,6 +31,11 @@ pub enum CodeCheck {
     Locked,
 }
 
+/// Whether accepting it takes more than a device that is remembered.
+pub(crate) const fn needs_fresh(question: &Elicitation) -> bool {
+    matches!(question.tier, Tier::Commit | Tier::External)
+}
+
 impl App {
     /// The question that a person's page is about, if it exists and they may answer it or have answered it.
     ///
@@ -72,13 +77,14 @@ impl App {
             approver: Some(visitor.approver.clone()),
             question: Some(question),
             once: Some(Nonce { id: FormToken::spent_by(form_token), until }),
+            is_fresh: visitor.session.is_fresh,
         }
     }
 
     /// Whether this session is too little for a question: what cannot be undone or leaves needs a person who has shown
     /// who they are, not only a device that is remembered.
     pub fn needs_fresh_sign_in(visitor: &Visitor, question: &Elicitation) -> bool {
-        matches!(question.tier, Tier::Commit | Tier::External) && !visitor.session.is_fresh
+        needs_fresh(question) && !visitor.session.is_fresh
     }
 
     /// How many tries of a code a person has left for a question.

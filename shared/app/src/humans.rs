@@ -206,10 +206,11 @@ impl App {
         let remembered = found.as_ref().is_some_and(|one| self.is_device_of(source.device, tenant, one.id));
         let address = email.to_lowercase();
         let pair = ["pair", source.address, &address];
-        let of_pair = self.within(tenant, &pair, (CODES_PER_SOURCE_AND_ADDRESS, CODE_TTL), now).await?;
         let hour = std::time::Duration::from_hours(1);
-        let of_all = self.within(tenant, &["address", &address], (CODES_PER_ADDRESS, hour), now).await?;
-        let approver = found.map(|one| one.id).filter(|_| remembered || (of_pair && of_all));
+        // A source that has had its codes takes none of what the address may get from others.
+        let granted = self.within(tenant, &pair, (CODES_PER_SOURCE_AND_ADDRESS, CODE_TTL), now).await?
+            && self.within(tenant, &["address", &address], (CODES_PER_ADDRESS, hour), now).await?;
+        let approver = found.map(|one| one.id).filter(|_| remembered || granted);
         Ok(self.new_code(tenant, approver, None, now).await?)
     }
 

@@ -102,7 +102,8 @@ impl App {
         let caller = Caller::proven(inbound.tenant.id.clone(), &approver, proof);
         let approver = Some(approver);
         let question = Some(question);
-        Ok(Some(Deciding { caller, tenant: inbound.tenant, approver, question, once: Some(inbound.nonce) }))
+        let (tenant, once) = (inbound.tenant, Some(inbound.nonce));
+        Ok(Some(Deciding { caller, tenant, approver, question, once, is_fresh: true }))
     }
 
     async fn actor(

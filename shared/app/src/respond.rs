@@ -11,6 +11,7 @@ use countersign_core::violation::Violation;
 
 use crate::App;
 use crate::authority::{Caller, Deciding};
+use crate::deciding::needs_fresh;
 use crate::ports::StoreError;
 use crate::records::{Nonce, Settled, Settlement};
 
@@ -51,6 +52,9 @@ pub enum RespondError {
         /// What it needs.
         needed: Assurance,
     },
+    /// Only a remembered device vouches for the caller, and that is too little to accept this question.
+    #[error("the question needs a fresh sign-in")]
+    FreshSignInNeeded,
     /// The asker may not decide its own question here.
     #[error("an asker may not decide its own question")]
     SelfApproval,
@@ -182,6 +186,9 @@ fn check_eligible(deciding: &Deciding, question: &Elicitation, pressed: Pressed)
     // What guards a yes must not stand in the way of a no.
     if pressed == Pressed::Accept && caller.assurance() < question.assurance {
         return Err(RespondError::AssuranceTooLow { needed: question.assurance });
+    }
+    if pressed == Pressed::Accept && needs_fresh(question) && !deciding.is_fresh {
+        return Err(RespondError::FreshSignInNeeded);
     }
     Ok(())
 }

@@ -45,6 +45,8 @@ pub struct Declines {
 pub enum Mute {
     /// People declined too often in it: it asks nothing until then.
     Session(Timestamp),
+    /// A person reported a question of it: it asks nothing until then.
+    Reported(Timestamp),
     /// This very content was declined: it is not asked again until then.
     Content(Timestamp),
 }
@@ -62,7 +64,9 @@ impl Declines {
             let declined = self.contents.iter().find(|one| one.shown == shown)?;
             Some(declined.until(cool_down)).filter(|until| now < *until).map(Mute::Content)
         };
-        self.muted_until(now).map(Mute::Session).or_else(cools)
+        let is_reported = self.reported_until.is_some_and(|until| now < until);
+        let whole = if is_reported { Mute::Reported } else { Mute::Session };
+        self.muted_until(now).map(whole).or_else(cools)
     }
 
     /// Whether a mute has run out, so that the count begins again with the next question.

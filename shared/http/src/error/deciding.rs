@@ -31,6 +31,11 @@ impl From<RespondError> for ApiError {
                 );
                 Self::new(StatusCode::FORBIDDEN, "assurance_too_low", "A stronger sign-in is needed", detail)
             }
+            RespondError::FreshSignInNeeded => {
+                let detail = "A remembered device is too little to approve what cannot be undone or leaves. Nothing \
+                              was stored. Sign in with a mailed code and answer then.";
+                Self::new(StatusCode::FORBIDDEN, "assurance_too_low", "A stronger sign-in is needed", detail)
+            }
             RespondError::SelfApproval => {
                 let detail = "This key asked the question, and this tenant does not let an asker decide.";
                 Self::new(StatusCode::FORBIDDEN, "self_approval", "An asker may not decide", detail)
@@ -72,6 +77,10 @@ pub(super) fn muted(mute: Mute) -> ApiError {
         Mute::Content(until) => format!(
             "A person declined this same question a short while ago. Nobody was asked again. Take the answer as no; \
              it may be asked again from {until}."
+        ),
+        Mute::Reported(until) => format!(
+            "A person reported a question of this session, so it is muted. Nobody was asked, and nobody said no to this \
+             one. Stop and tell whoever runs you; it may ask again from {until}."
         ),
         Mute::Session(until) => format!(
             "People declined several questions of this session in a row, so it is muted. Nobody was asked. Stop and \

@@ -5,10 +5,13 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::App;
+use countersign_app::authority::Target;
 use countersign_app::humans::Visitor;
 use countersign_app::inbox::Question;
-use countersign_app::respond::{Pressed, Response as Answer};
+use countersign_app::respond::{Pressed, RespondError, Response as Answer};
 use countersign_core::assurance::Assurance;
+use countersign_core::elicitation::Elicitation;
+use countersign_core::id::Reference;
 use countersign_core::state::State as Standing;
 
 use super::browser::{Acting, Looking, Posted};
@@ -113,57 +116,63 @@ async fn together(app: &App, visitor: &Visitor, names: &[&str]) -> Result<Vec<Qu
     Ok(found)
 }
 
-/// `POST /inbox/batch`: fields `v.REFERENCE` with a verdict, `t.REFERENCE` with the token of that question.
+/// `POST /inbox/batch`: fields `v.REFERENCE` with a verdict, `t.REFERENCE` with the token of that question. What comes of
+/// one question stands in the way of no other.
 pub(crate) async fn answer(State(http): State<Http>, acting: Acting) -> Result<Response, ApiError> {
     let visitor = acting.visitor?;
-    let named_questions = acting.posted.pairs().iter().filter_map(|(name, _)| name.strip_prefix("t."));
+    let names = acting.posted.pairs().iter().filter_map(|(name, _)| name.strip_prefix("t."));
+    let references = names.filter_map(|name| name.parse::<Reference>().ok());
     let mut came = Vec::new();
-    for reference in named_questions.take(MAX) {
-        came.extend(one(&http.app, &visitor, &acting.posted, reference).await?);
+    for reference in references.take(MAX) {
+        came.extend(one(&http.app, &visitor, &acting.posted, &reference).await);
     }
     let page = DonePage { f: Frame::of(&visitor, Some(EN.inbox.to_owned())), came };
     Ok(html(StatusCode::OK, &page))
 }
 
-async fn one(
-    app: &App,
-    visitor: &Visitor,
-    posted: &Posted,
-    reference: &str,
-) -> Result<Option<Came>, ApiError> {
-    let Some(question) = app.question_for(visitor, &named(app, reference)).await? else { return Ok(None) };
+async fn one(app: &App, visitor: &Visitor, posted: &Posted, reference: &Reference) -> Option<Came> {
+    let target = Target::Reference(reference.clone());
+    let (title, what) = match app.question_for(visitor, &target).await {
+        Ok(None) => return None,
+        Ok(Some(question)) => {
+            let title = question.0.title.clone();
+            (title, press(app, visitor, posted, question).await)
+        }
+        Err(_) => (None, EN.batch_not_saved.to_owned()),
+    };
+    Some(Came {
+        path: format!("/d/{}/{reference}", visitor.tenant.id),
+        reference: reference.to_string(),
+        title: Foreign::line(title.as_deref().unwrap_or(EN.untitled)),
+        what,
+    })
+}
+
+/// Presses what was chosen for a question, and says what came of it.
+async fn press(app: &App, visitor: &Visitor, posted: &Posted, question: Question) -> String {
+    let reference = question.0.reference.clone();
     let token = posted.get(&format!("t.{reference}")).unwrap_or_default();
     if !app.is_form_token(visitor, &question.0.id.to_string(), token) {
-        return Err(ApiError::stale_form());
+        return EN.batch_old.to_owned();
     }
     let pressed = match posted.get(&format!("v.{reference}")) {
-        Some("accept") if is_one_tap(&question.0, &question.1) => Some(Pressed::Accept),
-        Some("decline") => Some(Pressed::Decline),
-        Some("cancel") => Some(Pressed::Cancel),
-        _ => None,
+        Some("accept") if is_one_tap(&question.0, &question.1) => Pressed::Accept,
+        Some("decline") => Pressed::Decline,
+        Some("cancel") => Pressed::Cancel,
+        _ => return EN.batch_left_open.to_owned(),
     };
-    let title = question.0.title.as_deref().unwrap_or(EN.untitled);
-    let came = |what: String| Came {
-        reference: question.0.reference.to_string(),
-        path: format!("/d/{}/{}", visitor.tenant.id, question.0.reference),
-        title: Foreign::line(title),
-        what,
-    };
-    let Some(pressed) = pressed else { return Ok(Some(came(EN.batch_left_open.to_owned()))) };
     let answer = Answer { pressed, content: None, reason: None };
-    let deciding = app.admit_person(visitor, question.clone(), Assurance::Tap, token);
+    let deciding = app.admit_person(visitor, question, Assurance::Tap, token);
     let answered = app.respond(deciding, answer).await;
     let now = app.clock.now();
-    Ok(Some(came(
-        match answered {
-            Ok(stored) => settled_text(visitor, &stored.state_at(now), &stored, now),
-            Err(countersign_app::respond::RespondError::AlreadySettled(stored)) => {
-                settled_text(visitor, &stored.state_at(now), &stored, now)
-            }
-            Err(countersign_app::respond::RespondError::TooLate) => Some(EN.too_late.to_owned()),
-            Err(countersign_app::respond::RespondError::SelfApproval) => Some(EN.self_approval.to_owned()),
-            Err(_) => Some(EN.batch_not_saved.to_owned()),
-        }
-        .unwrap_or_else(|| EN.batch_not_saved.to_owned()),
-    )))
+    let settled = |stored: &Elicitation| settled_text(visitor, &stored.state_at(now), stored, now);
+    let said = match answered {
+        Ok(stored) => settled(&stored),
+        Err(RespondError::AlreadySettled(stored)) => settled(&stored),
+        Err(RespondError::TooLate) => Some(EN.too_late.to_owned()),
+        Err(RespondError::SelfApproval) => Some(EN.self_approval.to_owned()),
+        Err(RespondError::FreshSignInNeeded) => Some(EN.fresh_needed.to_owned()),
+        Err(_) => None,
+    };
+    said.unwrap_or_else(|| EN.batch_not_saved.to_owned())
 }

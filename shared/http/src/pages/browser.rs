@@ -283,7 +283,8 @@ impl FromRequest<Http> for OurForm {
 
 /// A person who may act, with what they posted.
 pub(crate) struct Acting {
-    /// Who; an error of the store where they could not be looked up, so that nothing that was typed is lost.
+    /// Who; an error where nobody is signed in any more or the store could not be read, so that nothing that was typed
+    /// is lost.
     pub(crate) visitor: Result<Visitor, ApiError>,
     /// The form.
     pub(crate) posted: Posted,
@@ -304,14 +305,15 @@ impl FromRequest<Http> for Acting {
         let of = path.ok().and_then(|Path(path)| path.into_iter().find(|(name, _)| name == "tenant"));
         let is_here =
             |cookie: &HumanCookie| of.as_ref().is_none_or(|(_, tenant)| *tenant == cookie.tenant.as_str());
-        let cookie = cookie.filter(is_here).ok_or_else(ApiError::not_signed_in)?;
+        let cookie = cookie.filter(is_here);
         let wants_json = wants_json(&parts.headers);
         let posted = Posted::parse(&body::read(Request::from_parts(parts, content), BODY_ASKING).await?);
-        let visitor = match http.app.visitor(&cookie).await {
-            Ok(Some(visitor)) => Ok(visitor),
-            Ok(None) => return Err(ApiError::not_signed_in()),
-            Err(error) => Err(error.into()),
+        let found = match &cookie {
+            Some(cookie) => http.app.visitor(cookie).await,
+            None => Ok(None),
         };
+        let visitor =
+            found.map_err(ApiError::from).and_then(|found| found.ok_or_else(ApiError::not_signed_in));
         if let Ok(visitor) = &visitor {
             http.app.note_seen(visitor).await;
         }

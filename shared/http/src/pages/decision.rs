@@ -10,6 +10,7 @@ use countersign_app::humans::Visitor;
 use countersign_app::inbox::Question;
 use countersign_app::respond::{Pressed, RespondError, Response as Answer};
 use countersign_core::assurance::Assurance;
+use countersign_core::elicitation::Elicitation;
 use countersign_core::human::typed_digits;
 use countersign_core::id::CodeId;
 use countersign_core::limits::REASON_CHARS;
@@ -161,12 +162,20 @@ pub(crate) async fn answer(
     let (visitor, question) = match found {
         Ok(found) => found,
         // Nothing of what was typed may be lost: it goes back in a form of its own.
+        Err(error) if error.status() == StatusCode::UNAUTHORIZED && !json => {
+            return Ok(signed_out(&tenant, &reference, &path, &posted));
+        }
         Err(error) if error.status().is_server_error() && !json => return Ok(again(&path, &posted)),
         Err(error) => return Err(error),
     };
     let token = posted.get("csrf").unwrap_or_default().to_owned();
     if !app.is_form_token(&visitor, &question.0.id.to_string(), &token) {
-        return Err(ApiError::stale_form());
+        if json {
+            return Err(ApiError::stale_form());
+        }
+        let alerts = vec![Alert::new(EN.old_page, EN.old_page_why)];
+        let back = Return { posted: Some(posted), alerts, ..Return::default() };
+        return show(app, &visitor, question, back, StatusCode::FORBIDDEN).await;
     }
     let done = match posted.get("action") {
         Some("accept") => decide(app, &visitor, &question, &posted, (Pressed::Accept, &token)).await,
@@ -208,9 +217,9 @@ pub(crate) async fn answer(
 /// What a form did.
 enum Done {
     /// It decided; so the question stands now.
-    Decided(countersign_core::elicitation::Elicitation),
+    Decided(Elicitation),
     /// Somebody or something was faster.
-    Ended(countersign_core::elicitation::Elicitation),
+    Ended(Elicitation),
     /// It decided nothing: the page again.
     Back(StatusCode, Box<Return>),
 }
@@ -233,10 +242,7 @@ async fn decide(
     let is_open = found.state_at(app.clock.now()) == Standing::Pending;
     if is_open && pressed == Pressed::Accept {
         if App::needs_fresh_sign_in(visitor, found) {
-            return Ok(Done::refused(Return {
-                alerts: vec![fresh_needed(visitor, found)],
-                ..Return::default()
-            }));
+            return Ok(too_little(visitor, found));
         }
         match found.assurance {
             Assurance::Tap => {}
@@ -260,6 +266,7 @@ async fn decide(
         // The same form again: what it did the first time is on the page.
         Err(RespondError::Spent) => Ok(Done::Decided(found.clone())),
         Err(RespondError::InvalidContent(wrong)) => Ok(Done::refused(Return { wrong, ..Return::default() })),
+        Err(RespondError::FreshSignInNeeded) => Ok(too_little(visitor, found)),
         Err(RespondError::SelfApproval) => {
             let alerts = vec![Alert::new(EN.self_approval, EN.self_approval_why)];
             Ok(Done::Back(StatusCode::FORBIDDEN, Box::new(Return { alerts, ..Return::default() })))
@@ -335,7 +342,11 @@ fn reason(posted: &Posted) -> Option<String> {
     }
 }
 
-fn fresh_needed(visitor: &Visitor, question: &countersign_core::elicitation::Elicitation) -> Alert {
+fn too_little(visitor: &Visitor, question: &Elicitation) -> Done {
+    Done::refused(Return { alerts: vec![fresh_needed(visitor, question)], ..Return::default() })
+}
+
+fn fresh_needed(visitor: &Visitor, question: &Elicitation) -> Alert {
     let tenant = Foreign::plain(&visitor.tenant.name);
     let to = sign_in_path(Some(&visitor.tenant.id), Some(question.reference.as_str()));
     Alert {
@@ -424,12 +435,7 @@ fn compose(
     }
 }
 
-fn guard(
-    visitor: &Visitor,
-    found: &countersign_core::elicitation::Elicitation,
-    tries_left: u32,
-    alerts: &mut Vec<Alert>,
-) -> Guard {
+fn guard(visitor: &Visitor, found: &Elicitation, tries_left: u32, alerts: &mut Vec<Alert>) -> Guard {
     let closed = if App::needs_fresh_sign_in(visitor, found) {
         fresh_needed(visitor, found)
     } else if found.assurance == Assurance::Passkey {
@@ -445,7 +451,7 @@ fn guard(
     Guard::Closed
 }
 
-fn silent(found: &countersign_core::elicitation::Elicitation, now: Timestamp) -> Alert {
+fn silent(found: &Elicitation, now: Timestamp) -> Alert {
     let at = found.asker.last_polled_at.unwrap_or(found.created_at);
     let text = put(EN.silent_why, &[&span(now.since(at)), &Instant::of(at, now).shown]);
     Alert::calm(EN.silent, text)
@@ -455,14 +461,31 @@ fn silent(found: &countersign_core::elicitation::Elicitation, now: Timestamp) ->
 #[template(path = "again.html")]
 struct AgainPage<'a> {
     f: Frame,
+    title: &'static str,
+    why: &'static str,
+    sign_in: Option<String>,
     path: &'a str,
     pairs: Vec<(&'a str, &'a str)>,
 }
 
 /// The store cannot be read, so the question cannot be shown: what was typed goes back to be sent again.
 fn again(path: &str, posted: &Posted) -> Response {
-    let pairs = posted.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    html(StatusCode::SERVICE_UNAVAILABLE, &AgainPage { f: Frame::bare(), path, pairs })
+    let (title, why) = (EN.not_saved, EN.not_saved_why);
+    let page = AgainPage { f: Frame::bare(), title, why, sign_in: None, path, pairs: pairs(posted) };
+    html(StatusCode::SERVICE_UNAVAILABLE, &page)
+}
+
+/// The session ended while the form was filled in: what was typed waits here until the person is back. Their page then
+/// has a token of the old session, and the form comes back for another look.
+fn signed_out(tenant: &str, reference: &str, path: &str, posted: &Posted) -> Response {
+    let sign_in = tenant.parse().ok().map(|tenant| sign_in_path(Some(&tenant), Some(reference)));
+    let (title, why) = (EN.typed_kept, EN.typed_kept_why);
+    let page = AgainPage { f: Frame::bare(), title, why, sign_in, path, pairs: pairs(posted) };
+    html(StatusCode::UNAUTHORIZED, &page)
+}
+
+fn pairs(posted: &Posted) -> Vec<(&str, &str)> {
+    posted.pairs().iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 impl super::json::Said for Alert {

@@ -251,6 +251,7 @@ pub(crate) struct Words {
     pub(crate) batch_done: &'static str,
     pub(crate) batch_left_open: &'static str,
     pub(crate) batch_not_saved: &'static str,
+    pub(crate) batch_old: &'static str,
     // Devices.
     pub(crate) devices_title: &'static str,
     pub(crate) devices_signed_in: &'static str,
@@ -265,6 +266,11 @@ pub(crate) struct Words {
     pub(crate) fresh_no: &'static str,
     // Errors.
     pub(crate) bad_origin: &'static str,
+    pub(crate) old_page: &'static str,
+    pub(crate) old_page_why: &'static str,
+    pub(crate) typed_kept: &'static str,
+    pub(crate) typed_kept_why: &'static str,
+    pub(crate) sign_in_beside: &'static str,
     pub(crate) bad_form: &'static str,
     pub(crate) signed_out: &'static str,
 }
@@ -513,6 +519,7 @@ pub(crate) static EN: Words = Words {
     batch_none_why: "They may be settled by now, come from different tools, or need more than one tap. Open each by itself.",
     batch_done: "What came of your answers",
     batch_left_open: "Left open",
+    batch_old: "Not answered: the page was older than your sign-in. It is still open.",
     batch_not_saved: "Not saved. It is still open: answer it again.",
     devices_title: "Your devices",
     devices_signed_in: "Signed in now",
@@ -526,6 +533,11 @@ pub(crate) static EN: Words = Words {
     fresh_yes: "by mailed code",
     fresh_no: "as a remembered device",
     bad_origin: "This was not sent from one of our pages. Nothing was decided. Open the question again and answer there.",
+    old_page: "Nothing was decided",
+    old_page_why: "This page was older than your sign-in. What you typed is still here. Read the question once more, then press your answer again.",
+    typed_kept: "You are not signed in any more",
+    typed_kept_why: "Nothing was decided, and what you typed is kept on this page. Sign in beside it, come back here, and go on.",
+    sign_in_beside: "Sign in, in another tab",
     bad_form: "This page is too old, or belongs to another sign-in. Nothing was decided. Open the question again and answer there.",
     signed_out: "You are not signed in, or not any more. Nothing was decided. Sign in and answer again.",
 };

@@ -1,29 +1,12 @@
 use std::time::Duration;
 
 use countersign_testkit::Web;
-use countersign_testkit::person::{PAGE_ORIGIN, Person, cookies_of, encoded, hidden};
+use countersign_testkit::person::{Person, cookies_of, hidden};
 use countersign_testkit::web::Reply;
 use http::Request;
-use http::header::{CONTENT_TYPE, COOKIE, ORIGIN};
 
-use super::{asked, scene};
+use super::{ask_for_code, asked, by_device, mailed, post, remembered, scene};
 use crate::at_rest::{dump, readable};
-
-/// A browser that nobody is signed in to, perhaps with cookies of its own.
-async fn post(web: &Web, path: &str, cookies: &str, form: &[(&str, &str)]) -> Reply {
-    let request = Request::builder().method("POST").uri(path).header(ORIGIN, PAGE_ORIGIN);
-    let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").header(COOKIE, cookies);
-    web.send(request.body(encoded(form).into()).unwrap()).await
-}
-
-async fn ask_for_code(web: &Web, email: &str) -> String {
-    let page = post(web, "/signin/demo", "", &[("email", email)]).await.expect(200).text();
-    hidden(&page, "attempt").unwrap()
-}
-
-fn mailed(web: &Web) -> String {
-    web.test.channel.codes().last().map(|code| code.digits.expose().clone()).unwrap()
-}
 
 async fn enter(web: &Web, attempt: &str, code: &str) -> Reply {
     post(web, "/signin/demo/code", "", &[("attempt", attempt), ("code", code)]).await
@@ -120,11 +103,7 @@ async fn a_stranger_who_asks_for_codes_again_and_again_floods_nobody() {
 #[tokio::test]
 async fn a_remembered_device_gets_its_code_whatever_strangers_do() {
     let web = Web::start().await;
-    let attempt = ask_for_code(&web, "you@localhost").await;
-    web.test.drain().await;
-    let code = mailed(&web);
-    let form = [("attempt", attempt.as_str()), ("code", code.as_str()), ("remember", "30d")];
-    let cookies = cookies_of(&post(&web, "/signin/demo/code", "", &form).await.expect(303));
+    let cookies = remembered(&web).await;
     let device = cookies.split("; ").find(|one| one.starts_with("cs-device=")).unwrap().to_owned();
     for _ in 0..10 {
         ask_for_code(&web, "you@localhost").await;
@@ -139,11 +118,7 @@ async fn a_remembered_device_gets_its_code_whatever_strangers_do() {
 #[tokio::test]
 async fn a_remembered_device_signs_in_without_a_mail_until_it_is_forgotten() {
     let web = Web::start().await;
-    let attempt = ask_for_code(&web, "you@localhost").await;
-    web.test.drain().await;
-    let code = mailed(&web);
-    let form = [("attempt", attempt.as_str()), ("code", code.as_str()), ("remember", "30d")];
-    let cookies = cookies_of(&post(&web, "/signin/demo/code", "", &form).await.expect(303));
+    let cookies = remembered(&web).await;
     web.test.clock.advance(Duration::from_hours(24));
     let signed = post(&web, "/signin/demo/device", &cookies, &[]).await.expect(303);
     let again = Person { cookies: cookies_of(&signed) };
@@ -159,13 +134,7 @@ async fn a_remembered_device_signs_in_without_a_mail_until_it_is_forgotten() {
 #[tokio::test]
 async fn what_cannot_be_undone_needs_more_than_a_remembered_device() {
     let web = Web::start().await;
-    let attempt = ask_for_code(&web, "you@localhost").await;
-    web.test.drain().await;
-    let code = mailed(&web);
-    let form = [("attempt", attempt.as_str()), ("code", code.as_str()), ("remember", "30d")];
-    let cookies = cookies_of(&post(&web, "/signin/demo/code", "", &form).await.expect(303));
-    let you =
-        Person { cookies: cookies_of(&post(&web, "/signin/demo/device", &cookies, &[]).await.expect(303)) };
+    let you = by_device(&web).await;
     let (created, path) = asked(&web, serde_json::json!({"message": "Delete?", "tier": "commit"})).await;
     let page = you.answer(&web, &path, "accept", &[]).await.expect(422).text();
     assert!(page.contains("needs a mailed code to sign in"));
