@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand};
 use countersign_runtime::help_list;
 
+use crate::person::{DecideArgs, InboxArgs, SignInArgs};
 use crate::remote::{ApproverArgs, KeyArgs, TenantArgs};
 
 /// Columns of the help text: what every terminal has.
@@ -46,6 +47,13 @@ enum Command {
     Key(KeyArgs),
     /// Add and list the humans who may answer
     Approver(ApproverArgs),
+    /// Sign in as an approver, by a mailed code
+    #[command(name = "signin")]
+    SignIn(SignInArgs),
+    /// List the questions that wait for you
+    Inbox(InboxArgs),
+    /// Read a question and answer it
+    Decide(DecideArgs),
 }
 
 /// What is to be done.
@@ -54,6 +62,9 @@ pub(crate) enum Action {
     Tenant(TenantArgs),
     Key(KeyArgs),
     Approver(ApproverArgs),
+    SignIn(SignInArgs),
+    Inbox(InboxArgs),
+    Decide(DecideArgs),
 }
 
 impl Cli {
@@ -64,6 +75,9 @@ impl Cli {
             Some(Command::Tenant(args)) => Action::Tenant(args),
             Some(Command::Key(args)) => Action::Key(args),
             Some(Command::Approver(args)) => Action::Approver(args),
+            Some(Command::SignIn(args)) => Action::SignIn(args),
+            Some(Command::Inbox(args)) => Action::Inbox(args),
+            Some(Command::Decide(args)) => Action::Decide(args),
             None => Action::Serve(self.serve),
         }
     }
@@ -123,7 +137,7 @@ mod tests {
     fn parse(args: &[&str]) -> Result<ServeArgs, clap::Error> {
         match Cli::try_parse_from([&["countersign"], args].concat())?.into_action() {
             Action::Serve(args) => Ok(args),
-            Action::Tenant(_) | Action::Key(_) | Action::Approver(_) => panic!("{args:?} serves nothing"),
+            _ => panic!("{args:?} serves nothing"),
         }
     }
 

@@ -9,6 +9,7 @@ mod files;
 mod folder;
 mod listen;
 mod mail;
+mod person;
 mod queue;
 mod ready;
 mod remote;
@@ -31,6 +32,9 @@ async fn main() -> ExitCode {
         Action::Tenant(args) => return remote::tenant(args).await,
         Action::Key(args) => return remote::key(args).await,
         Action::Approver(args) => return remote::approver(args).await,
+        Action::SignIn(args) => return person::sign_in(args).await,
+        Action::Inbox(args) => return person::inbox(args).await,
+        Action::Decide(args) => return person::decide(args).await,
     };
     match start(&args).await {
         Ok(()) => ExitCode::SUCCESS,

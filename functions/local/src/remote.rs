@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use args::{ApproverArgs, KeyArgs, TenantArgs};
 use args::{ApproverCommand, Deployment, KeyCommand, TenantCommand};
 
+pub(crate) use call::is_loopback;
 use call::{Need, Server};
 use shown::{Shown, table};
 

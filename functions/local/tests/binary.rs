@@ -169,6 +169,66 @@ fn a_question_is_asked_mailed_answered_and_learned() {
     assert!(learned.contains(r#""action":"accept""#), "{learned}");
 }
 
+/// A command of a person at `server`, whose sign-in lies in `folder`.
+fn person(server: &Server, folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.args(args).env("COUNTERSIGN_URL", server.text("base_url"));
+    command.env("COUNTERSIGN_SIGNIN", folder.join("person/signin.json"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn an_approver_signs_in_reads_and_answers_in_a_terminal() {
+    let (parent, data) = folder();
+    let server = Server::start(&data, &["--dev-hooks"]);
+    let run = |args: &[&str]| person(&server, parent.path(), args).output().unwrap();
+    let told = |output: &Output| String::from_utf8([&output.stdout[..], &output.stderr].concat()).unwrap();
+    assert_eq!(run(&["inbox"]).status.code(), Some(2), "nobody is signed in, and nobody can be asked");
+
+    let key = format!("Authorization: Bearer {}\r\n", server.text("api_key"));
+    let ask = |text: &str| body(&server.call("POST", "/v1/elicitations", &key, text));
+    let form =
+        r#"{"type": "object", "properties": {"n": {"type": "integer", "maximum": 5}}, "required": ["n"]}"#;
+    let asked = ask(&format!(r#"{{"message": "How many\u202e?", "requested_schema": {form}}}"#));
+    server.call("POST", "/dev/tick", "", "{}");
+
+    let mut signing_in =
+        person(&server, parent.path(), &["signin", "--email", "you@localhost"]).spawn().unwrap();
+    let code = (0..LOOKS).find_map(|_| {
+        pause();
+        server.call("POST", "/dev/tick", "", "{}");
+        let sent = body(&server.get("/dev/outbox"));
+        sent.to_string().split_once(r#""code":""#).map(|(_, rest)| rest[..6].to_owned())
+    });
+    signing_in.stdin.take().unwrap().write_all(format!("{}\n", code.unwrap()).as_bytes()).unwrap();
+    let signed = signing_in.wait_with_output().unwrap();
+    assert!(signed.status.success(), "{}", told(&signed));
+    let kept = fs::metadata(parent.path().join("person/signin.json")).unwrap();
+    assert_eq!(kept.permissions().mode() & 0o777, 0o600);
+
+    let reference = asked["reference"].as_str().unwrap();
+    let listed = told(&run(&["inbox"]));
+    assert!(
+        listed.contains(reference) && listed.contains("U+202E") && !listed.contains('\u{202e}'),
+        "{listed}"
+    );
+    let wrong = run(&["decide", reference, "--approve", "--set", "n=9"]);
+    assert_eq!(wrong.status.code(), Some(1), "{}", told(&wrong));
+    let right = run(&["decide", reference, "--approve", "--set", "n=3"]);
+    assert!(right.status.success(), "{}", told(&right));
+    let view = server.call("GET", &format!("/v1/elicitations/{}", asked["id"].as_str().unwrap()), &key, "");
+    assert_eq!(
+        (&body(&view)["status"], &body(&view)["content"]["n"]),
+        (&"accept".into(), &3.into()),
+        "{view}"
+    );
+    let late = run(&["decide", reference, "--decline"]);
+    assert_eq!(late.status.code(), Some(1), "{}", told(&late));
+    assert!(run(&["signin", "--out"]).status.success());
+    assert_eq!(run(&["inbox"]).status.code(), Some(2));
+}
+
 #[test]
 fn the_end_lets_held_reads_go() {
     let (_parent, data) = folder();

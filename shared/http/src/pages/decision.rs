@@ -196,6 +196,15 @@ pub(crate) async fn answer(
             let question = (stored, question.1);
             outcome::show(app, &visitor, &question, Some(now), StatusCode::CONFLICT).await
         }
+        Ok(Done::TooLittle) if json => Err(RespondError::FreshSignInNeeded.into()),
+        Ok(Done::TooLittle) => {
+            let alerts = vec![fresh_needed(&visitor, &question.0)];
+            let back = Return { posted: Some(posted), alerts, ..Return::default() };
+            show(app, &visitor, question, back, StatusCode::UNPROCESSABLE_ENTITY).await
+        }
+        Ok(Done::Back(status, back)) if json && status.is_success() && back.wrong.is_empty() => {
+            Ok(json::said(&back.alerts, back.mailed.as_deref()))
+        }
         Ok(Done::Back(status, back)) if json => {
             Err(json::refused(status, &back.alerts, back.code_error.as_deref(), back.wrong))
         }
@@ -220,6 +229,8 @@ enum Done {
     Decided(Elicitation),
     /// Somebody or something was faster.
     Ended(Elicitation),
+    /// Only a remembered device vouches for the person, and that is too little to accept.
+    TooLittle,
     /// It decided nothing: the page again.
     Back(StatusCode, Box<Return>),
 }
@@ -242,7 +253,7 @@ async fn decide(
     let is_open = found.state_at(app.clock.now()) == Standing::Pending;
     if is_open && pressed == Pressed::Accept {
         if App::needs_fresh_sign_in(visitor, found) {
-            return Ok(too_little(visitor, found));
+            return Ok(Done::TooLittle);
         }
         match found.assurance {
             Assurance::Tap => {}
@@ -266,7 +277,7 @@ async fn decide(
         // The same form again: what it did the first time is on the page.
         Err(RespondError::Spent) => Ok(Done::Decided(found.clone())),
         Err(RespondError::InvalidContent(wrong)) => Ok(Done::refused(Return { wrong, ..Return::default() })),
-        Err(RespondError::FreshSignInNeeded) => Ok(too_little(visitor, found)),
+        Err(RespondError::FreshSignInNeeded) => Ok(Done::TooLittle),
         Err(RespondError::SelfApproval) => {
             let alerts = vec![Alert::new(EN.self_approval, EN.self_approval_why)];
             Ok(Done::Back(StatusCode::FORBIDDEN, Box::new(Return { alerts, ..Return::default() })))
@@ -340,10 +351,6 @@ fn reason(posted: &Posted) -> Option<String> {
         (Some(preset), true) => Some(preset.to_owned()),
         (Some(preset), false) => Some(format!("{preset}. {own}")),
     }
-}
-
-fn too_little(visitor: &Visitor, question: &Elicitation) -> Done {
-    Done::refused(Return { alerts: vec![fresh_needed(visitor, question)], ..Return::default() })
 }
 
 fn fresh_needed(visitor: &Visitor, question: &Elicitation) -> Alert {

@@ -151,10 +151,12 @@ async fn as_json(
     let others: Vec<Reference> = asked.into_iter().filter(|one| !is_open(one)).collect();
     let standing = http.app.standing(visitor, &others).await?;
     let now = http.app.clock.now();
-    let open = rows.iter().map(|(one, content)| {
+    let open = rows.iter().map(|question| {
+        let (one, content) = question;
         let mut line = json::line(visitor, one, now);
-        if let (serde_json::Value::Object(map), None) = (&mut line, &one.title) {
+        if let serde_json::Value::Object(map) = &mut line {
             map.insert("title".into(), title(one.title.as_deref(), &content.message).into());
+            map.insert("kind".into(), json::kind(visitor, question).into());
         }
         line
     });

@@ -13,6 +13,7 @@ use countersign_core::violation::Violation;
 use serde_json::{Value, json};
 
 use super::inbox::settled_text;
+use super::sheet::flag;
 use super::words::EN;
 use crate::error::ApiError;
 
@@ -44,6 +45,7 @@ pub(crate) fn question(app: &App, visitor: &Visitor, of: &Question, now: Timesta
     if let Value::Object(map) = &mut shown {
         map.insert("message".into(), content.message.clone().into());
         map.insert("consequence".into(), content.consequence.clone().into());
+        map.insert("kind".into(), kind(visitor, of).into());
         map.insert("irreversible".into(), content.irreversible.into());
         map.insert("warnings".into(), content.warnings.clone().into());
         map.insert("details".into(), details.collect());
@@ -56,6 +58,11 @@ pub(crate) fn question(app: &App, visitor: &Visitor, of: &Question, now: Timesta
         }
     }
     Json(shown).into_response()
+}
+
+/// What it is to approve it, in our words.
+pub(crate) fn kind(visitor: &Visitor, (found, content): &Question) -> String {
+    flag(found.tier, content.irreversible, &visitor.tenant.name, &EN).0
 }
 
 /// A question as a list has it.
@@ -82,6 +89,11 @@ pub(crate) fn line(visitor: &Visitor, found: &Elicitation, now: Timestamp) -> Va
 /// The inbox.
 pub(crate) fn inbox(open: Vec<Value>, shown: Vec<Value>, now: Timestamp) -> Response {
     Json(json!({ "now": now.to_string(), "open": open, "shown": shown })).into_response()
+}
+
+/// What a form did that decides nothing: `said` in words, and the `attempt` of a code that is mailed.
+pub(crate) fn said(alerts: &[impl Said], attempt: Option<&str>) -> Response {
+    Json(json!({ "said": alerts.first().map(Said::said), "attempt": attempt })).into_response()
 }
 
 /// Why a form decided nothing.

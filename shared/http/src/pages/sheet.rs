@@ -107,6 +107,7 @@ impl Sheet {
 /// What kind of act it is. Only what is final is alarming.
 pub(crate) fn flag(tier: Tier, irreversible: bool, tenant: &str, w: &Words) -> (String, bool) {
     match tier {
+        Tier::External if irreversible => (put(w.leaves_for_good, &[&Foreign::plain(tenant)]), false),
         Tier::External => (put(w.leaves, &[&Foreign::plain(tenant)]), false),
         Tier::Commit => (w.cannot_be_undone.to_owned(), false),
         Tier::Read | Tier::Write if irreversible => (w.cannot_be_undone.to_owned(), false),

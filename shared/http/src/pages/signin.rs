@@ -265,9 +265,11 @@ pub(crate) async fn device(
     let named = label(&form.headers);
     let browser = Browser { label: &named, before: before.as_deref() };
     let cookie = cookies.value(&form.headers, CookieKind::Device).unwrap_or_default();
+    let json = wants_json(&form.headers);
     match http.app.sign_in_by_device(&tenant, &cookie, browser).await {
-        Ok(signed) => Ok(arrived(cookies, &tenant, to.as_deref(), &signed, false)),
+        Ok(signed) => Ok(arrived(cookies, &tenant, to.as_deref(), &signed, json)),
         Err(SignInError::Store(error)) => Err(error.into()),
+        Err(_) if json => Err(ApiError::not_signed_in()),
         Err(_) => {
             let page = AddressPage {
                 f: Frame::bare(),
