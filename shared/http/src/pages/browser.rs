@@ -223,7 +223,13 @@ impl FromRequestParts<Http> for Looking {
         match http.app.visitor(&cookie).await {
             Ok(Some(visitor)) => Ok(Self { visitor, is_present }),
             Ok(None) => Err(sign_in()),
-            Err(error) => Err(ApiError::from(error).into()),
+            Err(error) => {
+                let (title, why) = match to {
+                    Some(_) => (EN.not_read, EN.not_read_why),
+                    None => (EN.inbox_unread, EN.inbox_unread_why),
+                };
+                Err(ApiError::from(error).saying(title, why).into())
+            }
         }
     }
 }

@@ -486,7 +486,7 @@ pub(crate) static EN: Words = Words {
     code_needed: "Match code",
     passkey: "Passkey",
     form_of: "{} questions",
-    select: "Select {}",
+    select: "Select",
     answer_selected: "Answer the selected",
     selected_says: "Select questions of one tool that need one tap. You answer each by itself on the next page.",
     keys: "Keys",
