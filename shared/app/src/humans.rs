@@ -3,7 +3,7 @@
 //! A cookie that opens costs nothing to check; its row says whether it is still good. Codes are mailed by the sweep's
 //! own path, from the stored row: whoever asks for one learns nothing from how long the answer takes.
 
-use countersign_core::human::{CookieKind, FormToken, HumanCookie, SigninLink, mailed_digits};
+use countersign_core::human::{CookieKind, FormToken, HumanCookie, SigninLink, SsoState, mailed_digits};
 use countersign_core::id::{ApproverId, Bits130, CodeId, DeviceId, ElicitationId, HumanSessionId, TenantId};
 use countersign_core::json::Sha256;
 use countersign_core::limits::{
@@ -321,24 +321,28 @@ impl App {
         &self,
         tenant: &TenantId,
         text: &str,
+        state: Option<&str>,
         browser: Browser<'_>,
     ) -> Result<SignedIn, SignInError> {
-        let link = self.signin_link(tenant, text).ok_or(SignInError::Over)?;
-        let nonce = Nonce { id: SigninLink::spent_by(text), until: link.until.plus(NONCE_GRACE) };
+        let link = self.signin_link(tenant, text, state).ok_or(SignInError::Over)?;
+        let nonce = Nonce { id: link.spent_by(text), until: link.until.plus(NONCE_GRACE) };
         self.sign_in(tenant, link.approver, (SignInBy::Once(nonce), true, false), browser).await
     }
 
-    /// The link that `text` is, if it has not ended. Says nothing of whether it was used.
-    pub fn signin_link(&self, tenant: &TenantId, text: &str) -> Option<SigninLink> {
+    /// The link that `text` is, if it has not ended and is good in a browser that holds `state`. Says nothing of whether
+    /// it was used.
+    pub fn signin_link(&self, tenant: &TenantId, text: &str, state: Option<&str>) -> Option<SigninLink> {
         let link = SigninLink::open(text, &self.keys)?;
-        (link.tenant == *tenant && self.clock.now() < link.until).then_some(link)
+        let here = state.map(SsoState::fingerprint);
+        let is_here = link.once.is_none_or(|once| here == Some(once.browser));
+        (is_here && link.tenant == *tenant && self.clock.now() < link.until).then_some(link)
     }
 
     /// A one-time link for an approver, as text: the token behind `/signin/{tenant}/link/`.
     pub fn new_signin_link(&self, tenant: &TenantId, approver: ApproverId) -> String {
         let until = self.clock.now().plus(SIGNIN_LINK_TTL);
         let nonce = self.entropy.bits64();
-        SigninLink { tenant: tenant.clone(), approver, until, nonce }.seal(&self.keys)
+        SigninLink { tenant: tenant.clone(), approver, until, nonce, once: None }.seal(&self.keys)
     }
 
     /// Whether one-time links of this tenant can still be used: none was.

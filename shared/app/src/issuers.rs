@@ -6,7 +6,7 @@ use countersign_core::secret::Secret;
 use countersign_core::time::Timestamp;
 use countersign_core::violation::Violation;
 use countersign_identity::{
-    AcrLevels, Algorithm, Issuer, Jwks, JwksUrl, Keys, Material, PlainHttp, StaticKey, StaticKeys,
+    AcrLevels, Algorithm, Issuer, Jwks, JwksUrl, Keys, Material, PlainHttp, StaticKey, StaticKeys, Verified,
     VerifyError, peek,
 };
 
@@ -14,7 +14,7 @@ use crate::App;
 use crate::authority::{AuthError, Caller, Proof, live};
 use crate::keys::Bounds;
 use crate::ports::StoreError;
-use crate::records::{ExternalKind, Wanted};
+use crate::records::{Approver, ExternalKind, Wanted};
 
 /// Issuers of one tenant.
 pub const MAX_ISSUERS: usize = 10;
@@ -34,8 +34,22 @@ pub struct Registration {
     pub acr_code: Vec<String>,
     /// Values of `acr` that stand for a passkey.
     pub acr_passkey: Vec<String>,
+    /// Where its people sign in; only with the scope `decide`, since who signs in decides.
+    pub sso_url: Option<String>,
     /// When it was registered.
     pub created_at: Timestamp,
+}
+
+/// A token that is believed.
+pub(crate) struct Believed {
+    /// The tenant that it is for.
+    pub(crate) tenant: TenantId,
+    /// What it says.
+    pub(crate) verified: Verified,
+    /// The approver whose external id its `sub` is.
+    pub(crate) approver: Option<Approver>,
+    /// Who made it.
+    pub(crate) issuer: Registration,
 }
 
 /// Where an issuer's keys come from.
@@ -112,6 +126,16 @@ impl Registration {
         Issuer::new(self.iss.clone(), keys, self.scopes_claim.clone(), scopes, acr)
     }
 
+    fn check_sso(&self, plain_http: PlainHttp) -> Result<(), Violation> {
+        let Some(url) = &self.sso_url else { return Ok(()) };
+        if !self.scopes.contains(&Scope::Decide) {
+            let why = "needs the scope decide among scopes: who signs in through it decides";
+            return Err(Violation::new("/sso_url", why));
+        }
+        let why = "must be an https URL with a host, without a user and a fragment";
+        JwksUrl::parse(url, plain_http).map(drop).map_err(|_| Violation::new("/sso_url", why))
+    }
+
     /// Its id in `tenant`.
     pub fn id(&self, tenant: &TenantId) -> IssuerId {
         IssuerId::derive(tenant, &self.iss)
@@ -147,6 +171,7 @@ impl App {
             return Err(IssuerError::Beyond);
         }
         registration.issuer(self.plain_http()).map_err(IssuerError::Unusable)?;
+        registration.check_sso(self.plain_http()).map_err(IssuerError::Unusable)?;
         let store = self.store.tenant(caller.tenant());
         // A bound against runaway scripts, not a promise: two at once may both pass it.
         if store.issuers().await?.len() >= MAX_ISSUERS {
@@ -201,6 +226,21 @@ impl App {
     /// [`AuthError::Unauthenticated`] for a token that is not believed; [`AuthError::KeysUnavailable`] where its issuer's
     /// keys cannot be had.
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, AuthError> {
+        let Believed { tenant, verified, approver, .. } = self.believe(token).await?;
+        let proof = Proof {
+            principal: verified.principal(),
+            scopes: verified.scopes.iter().copied().collect(),
+            assurance: verified.assurance,
+            method: countersign_core::state::Method::Api,
+        };
+        Ok(match approver {
+            Some(approver) => Caller::proven(tenant, &approver, proof),
+            None => Caller::named(tenant, verified.sub, proof),
+        })
+    }
+
+    /// Believes a token, as [`App::authenticate_token`] says.
+    pub(crate) async fn believe(&self, token: &str) -> Result<Believed, AuthError> {
         let refused = AuthError::Unauthenticated;
         let tenant = self.tenant_of_token(token).ok_or(refused.clone())?;
         let peeked = peek(token).map_err(|_| refused.clone())?;
@@ -214,7 +254,8 @@ impl App {
         let (rows, approver) =
             futures_util::try_join!(store.read(&wanted), store.approver_by_external(ExternalKind::Sub, sub))?;
         live(rows.tenant)?;
-        let issuer = rows.issuer.and_then(|one| one.issuer(self.plain_http()).ok()).ok_or(refused.clone())?;
+        let registered = rows.issuer.ok_or(refused.clone())?;
+        let issuer = registered.issuer(self.plain_http()).map_err(|_| refused.clone())?;
         let now = self.clock.now();
         let audience = self.audience(&tenant);
         let verified = self.tokens.verify(&tenant, &issuer, &peeked, &audience, now).await;
@@ -228,19 +269,10 @@ impl App {
                 AuthError::KeysUnavailable
             }
         })?;
-        let proof = Proof {
-            principal: verified.principal(),
-            scopes: verified.scopes.iter().copied().collect(),
-            assurance: verified.assurance,
-            method: countersign_core::state::Method::Api,
-        };
-        Ok(match approver {
-            Some(approver) => Caller::proven(tenant, &approver, proof),
-            None => Caller::named(tenant, verified.sub, proof),
-        })
+        Ok(Believed { tenant, verified, approver, issuer: registered })
     }
 
-    fn plain_http(&self) -> PlainHttp {
+    pub(crate) fn plain_http(&self) -> PlainHttp {
         if self.settings.plain_targets { PlainHttp::OnLoopback } else { PlainHttp::Never }
     }
 }

@@ -25,6 +25,7 @@ pub mod ports;
 pub mod records;
 pub mod respond;
 pub mod sessions;
+pub mod sso;
 pub mod sweep;
 pub mod tenants;
 

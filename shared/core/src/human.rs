@@ -103,6 +103,17 @@ pub struct SigninLink {
     pub until: Timestamp,
     /// Tells it from all others.
     pub nonce: u64,
+    /// What bounds it further, where a sign-in of the tenant's own led to it.
+    pub once: Option<OnceOnly>,
+}
+
+/// What bounds a link that a sign-in of the tenant's own led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnceOnly {
+    /// What it spends: the same for all links that one proof led to.
+    pub spends: Sha256,
+    /// The browser that it is good in: the fingerprint of the state that its cookie holds.
+    pub browser: Sha256,
 }
 
 impl SigninLink {
@@ -115,6 +126,10 @@ impl SigninLink {
         payload.extend_from_slice(self.approver.bits().bytes());
         payload.extend_from_slice(&self.until.millis().to_be_bytes());
         payload.extend_from_slice(&self.nonce.to_be_bytes());
+        if let Some(once) = &self.once {
+            payload.extend_from_slice(&once.spends.bytes());
+            payload.extend_from_slice(&once.browser.bytes());
+        }
         ring.seal(Self::LABEL, &payload)
     }
 
@@ -126,11 +141,61 @@ impl SigninLink {
         let approver = ApproverId::new(Bits130::from_bytes(take(&mut rest)?));
         let until = Timestamp::from_millis(i64::from_be_bytes(take(&mut rest)?));
         let nonce = u64::from_be_bytes(take(&mut rest)?);
-        rest.is_empty().then_some(Self { tenant, approver, until, nonce })
+        let once = if rest.is_empty() {
+            None
+        } else {
+            let (spends, browser) = (take(&mut rest)?, take(&mut rest)?);
+            Some(OnceOnly { spends: Sha256::from_bytes(spends), browser: Sha256::from_bytes(browser) })
+        };
+        rest.is_empty().then_some(Self { tenant, approver, until, nonce, once })
     }
 
-    /// What spends it.
-    pub fn spent_by(text: &str) -> Sha256 {
+    /// What spends it; `text` is its token.
+    pub fn spent_by(&self, text: &str) -> Sha256 {
+        let own = || Sha256::of(format!("{}\0{text}", Self::LABEL).as_bytes());
+        self.once.map_or_else(own, |once| once.spends)
+    }
+}
+
+/// What a person takes along to the tenant's own sign-in, and what comes back as the claim `nonce`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SsoState {
+    /// The tenant it is good in.
+    pub tenant: TenantId,
+    /// From here on it is none.
+    pub until: Timestamp,
+    /// Tells it from all others.
+    pub nonce: u64,
+    /// The question that the person is on the way to.
+    pub to: Option<String>,
+}
+
+impl SsoState {
+    const LABEL: &'static str = "countersign sso state";
+
+    /// The state as text: characters of `[A-Za-z0-9_-]`, at most 255 of them.
+    pub fn seal(&self, ring: &KeyRing) -> String {
+        let mut payload = Vec::new();
+        put_text(&mut payload, self.tenant.as_str());
+        put_text(&mut payload, self.to.as_deref().unwrap_or_default());
+        payload.extend_from_slice(&self.until.millis().to_be_bytes());
+        payload.extend_from_slice(&self.nonce.to_be_bytes());
+        ring.seal(Self::LABEL, &payload)
+    }
+
+    /// The state that `text` is, if a key of `ring` sealed it. Says nothing of its end.
+    pub fn open(text: &str, ring: &KeyRing) -> Option<Self> {
+        let payload = ring.open(Self::LABEL, text)?;
+        let mut rest = payload.as_slice();
+        let tenant = take_text(&mut rest)?.parse().ok()?;
+        let to = Some(take_text(&mut rest)?.to_owned()).filter(|to| !to.is_empty());
+        let until = Timestamp::from_millis(i64::from_be_bytes(take(&mut rest)?));
+        let nonce = u64::from_be_bytes(take(&mut rest)?);
+        rest.is_empty().then_some(Self { tenant, until, nonce, to })
+    }
+
+    /// What stands for a state where it must not be read back.
+    pub fn fingerprint(text: &str) -> Sha256 {
         Sha256::of(format!("{}\0{text}", Self::LABEL).as_bytes())
     }
 }
@@ -192,9 +257,23 @@ mod tests {
     #[test]
     fn a_sign_in_link_reads_back() {
         let HumanCookie { tenant, approver, .. } = cookie();
-        let link = SigninLink { tenant, approver, until: LATER, nonce: 9 };
-        assert_eq!(SigninLink::open(&link.seal(&ring()), &ring()), Some(link));
+        let once = OnceOnly { spends: Sha256::of(b"a"), browser: Sha256::of(b"b") };
+        for once in [None, Some(once)] {
+            let link = SigninLink { tenant: tenant.clone(), approver, until: LATER, nonce: 9, once };
+            assert_eq!(SigninLink::open(&link.seal(&ring()), &ring()), Some(link));
+        }
         assert_eq!(SigninLink::open("x", &ring()), None);
+    }
+
+    #[test]
+    fn a_state_reads_back_and_fits_a_claim() {
+        let tenant: TenantId = "t".repeat(40).parse().unwrap();
+        for to in [None, Some("K7Q-4MD".to_owned()), Some("x".repeat(64))] {
+            let state = SsoState { tenant: tenant.clone(), until: LATER, nonce: 9, to };
+            let text = state.seal(&ring());
+            assert!(text.len() <= 255, "{}", text.len());
+            assert_eq!(SsoState::open(&text, &ring()), Some(state));
+        }
     }
 
     #[test]

@@ -115,6 +115,10 @@ pub const REPORT_MUTE: Duration = Duration::from_mins(20);
 pub const FORM_TTL: Duration = Duration::from_hours(12);
 /// How long the one-time sign-in link of a local server is good.
 pub const SIGNIN_LINK_TTL: Duration = Duration::from_hours(1);
+/// How long the state of a tenant's own sign-in is good.
+pub const SSO_STATE_TTL: Duration = Duration::from_mins(10);
+/// How long a JWT may be good that signs somebody in.
+pub const SSO_TOKEN_TTL: Duration = Duration::from_mins(5);
 /// Open questions that an inbox shows.
 pub const INBOX_OPEN: usize = 200;
 /// Answers of one's own that an inbox shows.

@@ -28,6 +28,8 @@ pub struct Verified {
     pub assurance: Assurance,
     /// The token's own id.
     pub jti: Option<String>,
+    /// What its maker was given to put in, if that is text.
+    pub nonce: Option<String>,
     /// When it ends; believed up to the leeway longer.
     pub expires_at: Timestamp,
     /// When it was made.
@@ -62,6 +64,7 @@ pub(crate) fn read(
         scopes: scopes(claims.get(issuer.scopes_claim()), issuer.scopes_ceiling()),
         assurance: issuer.acr().assurance(claims.get("acr").and_then(Value::as_str)),
         jti: name(claims, "jti")?,
+        nonce: claims.get("nonce").and_then(Value::as_str).map(str::to_owned),
         expires_at,
         issued_at,
     })

@@ -24,7 +24,7 @@ impl Person {
         let app = &web.test.app;
         let link = app.new_signin_link(tenant, approver);
         let browser = Browser { label: "Chrome on Linux", before: None };
-        let signed = app.sign_in_by_link(tenant, &link, browser).await.expect("a good link");
+        let signed = app.sign_in_by_link(tenant, &link, None, browser).await.expect("a good link");
         let SignedIn { view, act, .. } = signed;
         Self { cookies: format!("cs={view}; cs-act={act}") }
     }

@@ -35,6 +35,8 @@ pub struct IssuerBody {
     pub acr_code: Vec<String>,
     /// Values of `acr` that stand for a passkey.
     pub acr_passkey: Vec<String>,
+    /// Where its people sign in.
+    pub sso_url: Option<String>,
 }
 
 /// Where an issuer's keys come from.
@@ -75,7 +77,8 @@ impl std::fmt::Debug for KeysBody {
 }
 
 impl IssuerBody {
-    /// Reads `{iss, algorithm?, jwks_url? | public_key? | keys? | shared_secret?, scopes_claim?, scopes?, acr?}`;
+    /// Reads `{iss, algorithm?, jwks_url? | public_key? | keys? | shared_secret?, scopes_claim?, scopes?, acr?,
+    /// sso_url?}`;
     /// unknown fields are refused.
     ///
     /// # Errors
@@ -94,10 +97,11 @@ impl IssuerBody {
             read
         });
         let (acr_code, acr_passkey) = acr.unwrap_or_default();
+        let sso_url = fields.text("sso_url", TextRule::line(URL_CHARS));
         fields.finish();
         faults.refusal()?;
         let keys = keys.ok_or_else(|| faults.rejected())?;
-        Ok(Self { iss, keys, scopes_claim, scopes, acr_code, acr_passkey })
+        Ok(Self { iss, keys, scopes_claim, scopes, acr_code, acr_passkey, sso_url })
     }
 }
 
@@ -184,6 +188,8 @@ pub struct IssuerFacts<'a> {
     pub acr_code: &'a [String],
     /// Values of `acr` that stand for a passkey.
     pub acr_passkey: &'a [String],
+    /// Where its people sign in.
+    pub sso_url: Option<&'a str>,
     /// When it was registered.
     pub created_at: Timestamp,
 }
@@ -200,6 +206,8 @@ pub struct IssuerView {
     scopes_claim: String,
     scopes: Vec<&'static str>,
     acr: AcrView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sso_url: Option<String>,
     created_at: String,
 }
 
@@ -232,6 +240,7 @@ impl IssuerView {
             scopes_claim: facts.scopes_claim.to_owned(),
             scopes: facts.scopes.iter().map(|scope| scope.word()).collect(),
             acr: AcrView { code: facts.acr_code.to_vec(), passkey: facts.acr_passkey.to_vec() },
+            sso_url: facts.sso_url.map(str::to_owned),
             created_at: facts.created_at.to_string(),
         }
     }

@@ -98,6 +98,8 @@ const ROWS: &[(&str, Door, u16)] = &[
     ("POST /signin/{tenant}", OurPage, 422),      // without an address
     ("POST /signin/{tenant}/code", OurPage, 422), // without a code
     ("POST /signin/{tenant}/device", OurPage, 422), // without a device
+    ("GET /signin/{tenant}/sso", Open, 404),      // none is registered
+    ("POST /signin/{tenant}/sso", Open, 422),     // without a token
     ("GET /signin/{tenant}/link/{token}", Open, 422), // an ask token is no link
     ("POST /signin/{tenant}/link/{token}", OurPage, 422),
     ("POST /signout", Person, 303),

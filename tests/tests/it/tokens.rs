@@ -8,7 +8,7 @@ use countersign_testkit::Web;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const SECRET: &str = "a shared secret of thirty-2 bytes";
+pub(crate) const SECRET: &str = "a shared secret of thirty-2 bytes";
 const ISS: &str = "https://id.acme.example";
 
 /// A deployment with an issuer, and an approver whom it calls `mara`.
@@ -34,10 +34,7 @@ impl Idp {
         let mut claims = json!({"iss": ISS, "aud": "http://127.0.0.1:8787/demo", "sub": sub, "exp": now + 300,
             "scope": "read decide"});
         claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let signed = format!("{}.{}", part(&json!({"alg": "HS256"})), part(&claims));
-        let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), signed.as_bytes());
-        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(mac))
+        signed(&claims)
     }
 
     async fn ask(&self, tier: &str) -> String {
@@ -45,6 +42,14 @@ impl Idp {
         let asked = self.web.api("POST", "/v1/elicitations", body).await.expect(201).json();
         format!("/v1/elicitations/{}", asked["id"].as_str().unwrap())
     }
+}
+
+/// A JWT of these claims, signed with the shared secret.
+pub(crate) fn signed(claims: &Value) -> String {
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let signed = format!("{}.{}", part(&json!({"alg": "HS256"})), part(claims));
+    let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), signed.as_bytes());
+    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(mac))
 }
 
 #[tokio::test]

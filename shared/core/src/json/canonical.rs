@@ -49,6 +49,11 @@ impl Sha256 {
         Some(Self(bytes))
     }
 
+    /// The digest of which `bytes` are the bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes of the digest.
     pub const fn bytes(self) -> [u8; 32] {
         self.0

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use countersign_app::humans::{SignedIn, Visitor};
 use countersign_core::human::{CookieKind, HumanCookie};
 use countersign_core::id::TenantId;
-use countersign_core::limits::{BODY_ASKING, DEVICE_TTL, HUMAN_ABSOLUTE};
+use countersign_core::limits::{BODY_ASKING, DEVICE_TTL, HUMAN_ABSOLUTE, SSO_STATE_TTL};
 use url::form_urlencoded;
 
 use super::words::EN;
@@ -45,13 +45,38 @@ impl Cookies {
 
     /// The value that a request brings. Of two cookies of one name neither is taken: somebody planted one.
     pub(crate) fn value(self, headers: &HeaderMap, kind: CookieKind) -> Option<String> {
+        Self::named(headers, self.name(kind))
+    }
+
+    fn named(headers: &HeaderMap, wanted: &str) -> Option<String> {
         let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
         let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut found = pairs.filter(|(name, _)| *name == self.name(kind)).map(|(_, value)| value);
+        let mut found = pairs.filter(|(name, _)| *name == wanted).map(|(_, value)| value);
         match (found.next(), found.next()) {
             (Some(value), None) => Some(value.to_owned()),
             _ => None,
         }
+    }
+
+    /// Of the state that a person took along to their tenant's own sign-in.
+    const fn state_name(self) -> &'static str {
+        if self.is_secure { "__Host-cs-sso" } else { "cs-sso" }
+    }
+
+    /// The state of the tenant's own sign-in that a request brings.
+    pub(crate) fn state(self, headers: &HeaderMap) -> Option<String> {
+        Self::named(headers, self.state_name())
+    }
+
+    /// The response with the cookie of that state.
+    pub(crate) fn set_state(self, mut response: Response, state: &str) -> Response {
+        let (name, seconds) = (self.state_name(), SSO_STATE_TTL.as_secs());
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        let line = format!("{name}={state}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        if let Ok(line) = HeaderValue::from_str(&line) {
+            response.headers_mut().append(SET_COOKIE, line);
+        }
+        response
     }
 
     pub(crate) fn opened(self, http: &Http, headers: &HeaderMap, kind: CookieKind) -> Option<HumanCookie> {

@@ -15,8 +15,10 @@ mod json;
 pub(crate) mod me;
 mod outcome;
 mod sheet;
+
 mod shown;
 pub(crate) mod signin;
+pub(crate) mod sso;
 mod when;
 mod words;
 

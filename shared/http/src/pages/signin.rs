@@ -31,6 +31,7 @@ struct AddressPage {
     error: Option<&'static str>,
     notice: Option<&'static str>,
     has_device: bool,
+    has_sso: bool,
 }
 
 #[derive(Template)]
@@ -71,6 +72,7 @@ struct OverPage {
 struct LinkPage {
     f: Frame,
     action: String,
+    to: Option<String>,
     says: String,
 }
 
@@ -84,7 +86,7 @@ struct WherePage {
 /// What a sign-in page is asked with.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Wish {
-    to: Option<String>,
+    pub(crate) to: Option<String>,
     tenant: Option<String>,
 }
 
@@ -101,7 +103,7 @@ pub(crate) async fn workspace(Query(wish): Query<Wish>) -> Response {
 }
 
 /// A question to go on to: only what can stand in a path of ours.
-fn onward(to: Option<&str>) -> Option<String> {
+pub(crate) fn onward(to: Option<&str>) -> Option<String> {
     let is_plain = |text: &&str| {
         (1..=64).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
@@ -121,6 +123,8 @@ pub(crate) async fn page(
     let page = AddressPage {
         f: Frame::bare(),
         has_device: device.is_some_and(|device| device.tenant == tenant),
+        // Without the store there is still a code to ask for, once it answers again.
+        has_sso: http.app.start_sso(&tenant, None).await.is_ok_and(|start| start.is_some()),
         tenant: tenant.to_string(),
         to: onward(wish.to.as_deref()),
         mail: String::new(),
@@ -130,7 +134,7 @@ pub(crate) async fn page(
     Ok(html(StatusCode::OK, &page))
 }
 
-fn known(tenant: &str) -> Result<TenantId, ApiError> {
+pub(crate) fn known(tenant: &str) -> Result<TenantId, ApiError> {
     tenant.parse().map_err(|_| ApiError::no_question())
 }
 
@@ -153,6 +157,7 @@ pub(crate) async fn ask(
             error: Some(EN.bad_mail),
             notice: None,
             has_device: false,
+            has_sso: false,
         };
         return Ok(html(StatusCode::UNPROCESSABLE_ENTITY, &page));
     }
@@ -279,6 +284,7 @@ pub(crate) async fn device(
                 error: None,
                 notice: Some(EN.device_is_over),
                 has_device: false,
+                has_sso: false,
             };
             Ok(html(StatusCode::UNPROCESSABLE_ENTITY, &page))
         }
@@ -289,14 +295,20 @@ pub(crate) async fn device(
 pub(crate) async fn link(
     State(http): State<Http>,
     Path((tenant, token)): Path<(String, String)>,
+    Query(wish): Query<Wish>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let tenant = known(&tenant)?;
-    let Some(found) = http.app.signin_link(&tenant, &token) else { return Ok(link_is_over()) };
+    let state = Cookies::of(&http).state(&headers);
+    let Some(found) = http.app.signin_link(&tenant, &token, state.as_deref()) else {
+        return Ok(link_is_over());
+    };
     let name = http.app.approver_name(&tenant, found.approver).await?;
     let Some(name) = name else { return Ok(link_is_over()) };
     let page = LinkPage {
         f: Frame::bare(),
         action: format!("/signin/{tenant}/link/{token}"),
+        to: onward(wish.to.as_deref()),
         says: put(EN.link_says, &[&Foreign::plain(&name)]),
     };
     Ok(html(StatusCode::OK, &page))
@@ -313,14 +325,16 @@ pub(crate) async fn use_link(
     let before = cookies.value(&form.headers, CookieKind::View);
     let named = label(&form.headers);
     let browser = Browser { label: &named, before: before.as_deref() };
-    match http.app.sign_in_by_link(&tenant, &token, browser).await {
-        Ok(signed) => Ok(arrived(cookies, &tenant, None, &signed, false)),
+    let to = onward(form.posted.get("to"));
+    let state = cookies.state(&form.headers);
+    match http.app.sign_in_by_link(&tenant, &token, state.as_deref(), browser).await {
+        Ok(signed) => Ok(arrived(cookies, &tenant, to.as_deref(), &signed, false)),
         Err(SignInError::Store(error)) => Err(error.into()),
         Err(_) => Ok(link_is_over()),
     }
 }
 
-fn link_is_over() -> Response {
+pub(crate) fn link_is_over() -> Response {
     let door = Some(("/inbox".to_owned(), EN.sign_in));
     let page = ErrorPage::new(EN.link_is_over.to_owned(), EN.link_is_over_why.to_owned(), door);
     html(StatusCode::UNPROCESSABLE_ENTITY, &page)

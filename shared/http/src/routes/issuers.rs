@@ -34,6 +34,7 @@ pub(super) async fn register(
         scopes: body.scopes.unwrap_or_else(usual),
         acr_code: body.acr_code,
         acr_passkey: body.acr_passkey,
+        sso_url: body.sso_url,
         created_at: app.clock.now(),
     };
     let made = app.register_issuer(&caller, registration).await?;
@@ -110,6 +111,7 @@ fn view(app: &App, caller: &Caller, one: &Registration) -> IssuerView {
         scopes: &one.scopes,
         acr_code: &one.acr_code,
         acr_passkey: &one.acr_passkey,
+        sso_url: one.sso_url.as_deref(),
         created_at: one.created_at,
     })
 }

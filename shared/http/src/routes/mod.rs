@@ -19,7 +19,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::Http;
 use crate::middleware::{nothing_here, panicked, poll_panicked, surround};
-use crate::pages::{assets, batch, decision, inbox, me, signin};
+use crate::pages::{assets, batch, decision, inbox, me, signin, sso};
 
 /// A deployed function, with a role of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +134,8 @@ const PAGES: &[Route] = &[
     route(Function::Pages, "POST", "/signin/{tenant}", || post(signin::ask)),
     route(Function::Pages, "POST", "/signin/{tenant}/code", || post(signin::code)),
     route(Function::Pages, "POST", "/signin/{tenant}/device", || post(signin::device)),
+    route(Function::Pages, "GET", "/signin/{tenant}/sso", || get(sso::start)),
+    route(Function::Pages, "POST", "/signin/{tenant}/sso", || post(sso::arrive)),
     route(Function::Pages, "GET", "/signin/{tenant}/link/{token}", || get(signin::link)),
     route(Function::Pages, "POST", "/signin/{tenant}/link/{token}", || post(signin::use_link)),
     route(Function::Pages, "POST", "/signout", || post(signin::out)),

@@ -20,6 +20,7 @@ pub(crate) fn issuer_item(keys: &Keys, one: &Registration, sealed: Option<Vec<u8
         .set("scopes", words(one.scopes.iter().map(|scope| scope.word())))
         .set("acr_code", listed(&one.acr_code))
         .set("acr_passkey", listed(&one.acr_passkey))
+        .maybe("sso_url", one.sso_url.as_deref().map(text))
         .set("created_at", time(one.created_at))
         .maybe("shared_secret", sealed.map(|sealed| AttributeValue::B(Blob::new(sealed))));
     match &one.keys {
@@ -70,6 +71,7 @@ pub(crate) fn read_issuer(item: &Item, secret: Option<Vec<u8>>) -> Result<Regist
         scopes: row.words("scopes")?,
         acr_code: row.words("acr_code")?,
         acr_passkey: row.words("acr_passkey")?,
+        sso_url: row.maybe_owned("sso_url")?,
         created_at: row.time("created_at")?,
     })
 }

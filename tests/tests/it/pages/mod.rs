@@ -4,6 +4,7 @@ mod answering;
 mod inbox;
 mod origins;
 mod signing_in;
+mod sso;
 mod words;
 
 use countersign_testkit::Web;
