@@ -62,6 +62,8 @@ pub struct Policy {
     pub claim_window: Duration,
     /// Origins that a question's callback may have.
     pub callback_origins: Vec<String>,
+    /// Reasons that a person picks from; none are those of the page.
+    pub reasons: Vec<String>,
 }
 
 impl Policy {
@@ -81,6 +83,7 @@ impl Policy {
             cool_down: COOL_DOWN.to_vec(),
             claim_window: CLAIM_WINDOW_DEFAULT,
             callback_origins: vec![],
+            reasons: vec![],
         }
     }
 

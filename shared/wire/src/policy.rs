@@ -21,6 +21,10 @@ use crate::rejected::{INVALID_REQUEST, Rejected};
 /// What an audience entry must be.
 pub const AUDIENCE_ENTRY: &str = "group: and the name of a group, or the id of an approver";
 const DAY_SECONDS: u64 = 24 * 60 * 60;
+/// Reasons that people pick from.
+const REASONS: usize = 8;
+/// Characters of one of them.
+const REASON_PRESET_CHARS: usize = 60;
 
 /// `PUT /v1/policy`: the whole document. What is left out, or `null`, is as for a new tenant.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +68,7 @@ impl PolicyBody {
         policy.cool_down = cool_down(&fields).unwrap_or(policy.cool_down);
         policy.claim_window = seconds(&fields, "claim_window_seconds").unwrap_or(policy.claim_window);
         policy.callback_origins = origins(&fields);
+        policy.reasons = fields.texts("reasons", 0..=REASONS, TextRule::line(REASON_PRESET_CHARS));
         fields.finish();
         faults.refusal().map(|()| Self { policy, version })
     }
@@ -138,6 +143,7 @@ pub struct PolicyView {
     cool_down_seconds: Vec<u64>,
     claim_window_seconds: u64,
     callback_origins: Vec<String>,
+    reasons: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -177,6 +183,7 @@ impl PolicyView {
             cool_down_seconds: policy.cool_down.iter().map(Duration::as_secs).collect(),
             claim_window_seconds: policy.claim_window.as_secs(),
             callback_origins: policy.callback_origins.clone(),
+            reasons: policy.reasons.clone(),
         }
     }
 }
@@ -240,6 +247,7 @@ mod tests {
             cool_down: vec![Duration::ZERO, Duration::from_mins(1)],
             claim_window: Duration::from_mins(5),
             callback_origins: vec!["https://hooks.example.com:8443".into()],
+            reasons: vec!["Wrong account".into()],
             ..Policy::of_new_tenant()
         };
         let answered = serde_json::to_value(PolicyView::of(&policy, 7, Timestamp::from_millis(0))).unwrap();
@@ -257,6 +265,8 @@ mod tests {
         refuses(&json!({"max_open_per_session": 51}), "/max_open_per_session");
         refuses(&json!({"max_open_per_approver": 20}), "/max_open_per_approver");
         refuses(&json!({"self_approval": true}), "/self_approval");
+        refuses(&json!({"reasons": ["Not\u{202e}now"]}), "/reasons/0");
+        refuses(&json!({"reasons": ["x".repeat(61)]}), "/reasons/0");
         refuses(&json!({"default_ttl_seconds": 59}), "/default_ttl_seconds");
         refuses(&json!({"retention_days": 0}), "/retention_days");
         refuses(&json!({"version": 0}), "/version");

@@ -106,6 +106,7 @@ struct DecisionPage {
     has_session: bool,
     reason: String,
     reason_preset: String,
+    presets: Vec<String>,
     reason_open: bool,
 }
 
@@ -268,7 +269,7 @@ async fn decide(
         }
     }
     let filled = (pressed == Pressed::Accept).then(|| fields::content(&content.schema, posted)).flatten();
-    let answer = Answer { pressed, content: filled, reason: reason(posted) };
+    let answer = Answer { pressed, content: filled, reason: reason(visitor, posted) };
     let deciding = app.admit_person(visitor, question.clone(), assurance, token);
     match app.respond(deciding, answer).await {
         Ok(stored) => Ok(Done::Decided(stored)),
@@ -339,10 +340,16 @@ async fn mail(app: &App, visitor: &Visitor, (found, _): &Question, _: &Posted) -
     Ok(Done::Back(StatusCode::OK, Box::new(back)))
 }
 
+/// The reasons to pick from: the tenant's own, or ours where it has none.
+fn presets(visitor: &Visitor) -> Vec<&str> {
+    let own = &visitor.tenant.policy.policy.reasons;
+    if own.is_empty() { EN.reasons.to_vec() } else { own.iter().map(String::as_str).collect() }
+}
+
 /// A reason out of a preset and the person's own words.
-fn reason(posted: &Posted) -> Option<String> {
+fn reason(visitor: &Visitor, posted: &Posted) -> Option<String> {
     let preset = posted.get("reason_preset").unwrap_or_default();
-    let preset = EN.reasons.iter().find(|(word, _)| *word == preset).map(|(_, text)| *text);
+    let preset = presets(visitor).into_iter().find(|text| *text == preset);
     let own = posted.get("reason").unwrap_or_default().trim();
     let own: String = own.chars().take(REASON_CHARS).collect();
     match (preset, own.is_empty()) {
@@ -438,6 +445,7 @@ fn compose(
         reason_open: !text("reason").is_empty() || !text("reason_preset").is_empty(),
         reason: text("reason"),
         reason_preset: text("reason_preset"),
+        presets: presets(visitor).into_iter().map(Foreign::plain).collect(),
         reference,
     }
 }

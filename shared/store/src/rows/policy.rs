@@ -29,6 +29,8 @@ struct PolicyRow {
     cool_down_ms: Vec<u64>,
     claim_window_ms: u64,
     callback_origins: Vec<String>,
+    #[serde(default)]
+    reasons: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -56,6 +58,7 @@ pub(crate) fn policy_text(policy: &Policy) -> String {
         cool_down_ms: policy.cool_down.iter().copied().map(millis).collect(),
         claim_window_ms: millis(policy.claim_window),
         callback_origins: policy.callback_origins.clone(),
+        reasons: policy.reasons.clone(),
     };
     serde_json::to_string(&row).unwrap_or_default()
 }
@@ -95,6 +98,7 @@ pub(crate) fn read_policy(item: &Item) -> Result<PolicyVersion, StoreError> {
         cool_down: read.cool_down_ms.into_iter().map(Duration::from_millis).collect(),
         claim_window: Duration::from_millis(read.claim_window_ms),
         callback_origins: read.callback_origins,
+        reasons: read.reasons,
     };
     Ok(PolicyVersion {
         policy,

@@ -92,6 +92,19 @@ async fn declining_needs_no_field_and_keeps_the_reason() {
 }
 
 #[tokio::test]
+async fn people_pick_from_the_reasons_of_their_tenant() {
+    let (web, you) = scene().await;
+    let policy = json!({"reasons": ["Wrong account", "<b>Too late</b>"], "self_approval": "allow"});
+    web.api("PUT", "/v1/policy", policy).await.expect(200);
+    let (created, path) = asked(&web, json!({"message": "Pay it?"})).await;
+    let page = you.get(&web, &path).await.expect(200).text();
+    assert!(page.contains("Wrong account") && !page.contains("Talk to me first") && !page.contains("<b>Too"));
+    let form = [("reason_preset", "Wrong account"), ("reason", "ask Ana")];
+    you.answer(&web, &path, "decline", &form).await.expect(303);
+    assert_eq!(view(&web, &created).await["reason"], "Wrong account. ask Ana");
+}
+
+#[tokio::test]
 async fn a_form_without_a_button_decides_nothing() {
     let (web, you) = scene().await;
     let (created, path) = asked(&web, json!({"message": "Send it?"})).await;
