@@ -4,6 +4,8 @@
 //! another script is marked. [`encode`] writes the result for each channel.
 
 mod class;
+#[cfg(test)]
+mod corpus;
 pub mod encode;
 mod notes;
 mod scan;

@@ -33,7 +33,7 @@ pub(super) enum Class {
     Unassigned,
     /// Tags, and what else Unicode lets nobody see.
     Invisible,
-    /// A mark on a character that has enough of them.
+    /// A mark on a character that has enough of them, or on a code.
     Mark,
 }
 
@@ -92,7 +92,7 @@ impl Class {
             Self::Noncharacter => ("is not a character", "are not characters"),
             Self::Unassigned => ("has no meaning yet", "have no meaning yet"),
             Self::Invisible => ("is invisible", "are invisible"),
-            Self::Mark => ("is one mark too many on a letter", "are marks too many on a letter"),
+            Self::Mark => ("is a mark out of place", "are marks out of place"),
         };
         if many { some } else { one }
     }

@@ -11,8 +11,9 @@ pub fn plain(shown: &Shown) -> String {
     shown.plain()
 }
 
-/// For an HTML element or an attribute in quotes' neighbourhood: escaped, with `<span class="esc">` around codes
-/// and `<span class="odd">` around marked letters. Put it in a `bdi`, so that its direction stays its own.
+/// For the inside of an HTML element: escaped, with `<span class="esc">` around codes and `<span class="odd">`
+/// around marked letters. Put it in a `bdi`, so that its direction stays its own. In an attribute, use [`escape`] on
+/// [`Shown::plain`].
 pub fn html(shown: &Shown) -> String {
     let mut html = String::new();
     for piece in shown.pieces() {
