@@ -151,6 +151,13 @@ mod tests {
     }
 
     #[test]
+    fn no_encoded_word_starts_in_a_tenant_name() {
+        let mut notice = notice();
+        notice.tenant = "=?utf-8?q?Your_bank?=".to_owned();
+        assert_eq!(Letter::of(&notice).sender, "Countersign for = ?utf-8?q?Your_bank?=");
+    }
+
+    #[test]
     fn the_link_is_the_only_one_and_has_a_line_of_its_own() {
         let notice = notice();
         let letter = Letter::of(&notice);
