@@ -144,12 +144,14 @@ impl<'a> Fields<'a> {
 
     /// A text that may be absent.
     pub fn text(&self, key: &'static str, rule: TextRule) -> Option<String> {
-        self.read(key, &rule.to_string(), |value| rule.read(value)).map(str::to_owned)
+        self.read(key, &rule.wanted(self.map.get(key)), |value| rule.read(value)).map(str::to_owned)
     }
 
     /// A text; the empty one stands in for a fault.
     pub fn required_text(&self, key: &'static str, rule: TextRule) -> String {
-        self.required(key, &rule.to_string(), |value| rule.read(value)).unwrap_or_default().to_owned()
+        self.required(key, &rule.wanted(self.map.get(key)), |value| rule.read(value))
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// `true` or `false`; absent is `false`.
@@ -225,7 +227,8 @@ impl<'a> Fields<'a> {
             let found = rule.read(item).map(str::to_owned);
             if found.is_none() {
                 let pointer = format!("{}/{index}", self.pointer(key));
-                self.faults.add(INVALID_REQUEST, pointer, format!("must be {rule}"));
+                let wanted = rule.wanted(Some(item));
+                self.faults.add(INVALID_REQUEST, pointer, format!("must be {wanted}"));
             }
             found
         };

@@ -3,7 +3,8 @@
 use countersign_app::codes::CodeNotice;
 use countersign_app::ports::Notice;
 use countersign_core::elicitation::Tier;
-use countersign_core::text;
+use countersign_core::hygiene::Shown;
+use countersign_core::hygiene::encode::{escape, subject as one_line};
 use countersign_core::time::Timestamp;
 
 /// Characters of a tenant's name that a letter repeats.
@@ -41,7 +42,7 @@ impl Letter {
     /// Writes the letter.
     pub(crate) fn of(notice: &Notice) -> Self {
         // One visible line: a name with a line break in it would otherwise start a header of its own.
-        let tenant = text::summary(None, &notice.tenant, TENANT_CHARS);
+        let tenant = one_line(&Shown::line(&notice.tenant), TENANT_CHARS);
         let when = Instant::of(notice.decide_by);
         let reference = notice.reference.as_str();
         let subject = format!("Your decision is needed by {} UTC ({reference})", when.minute);
@@ -71,7 +72,7 @@ impl Letter {
 impl Letter {
     /// Writes the letter that carries a code.
     pub(crate) fn of_code(notice: &CodeNotice) -> Self {
-        let tenant = text::summary(None, &notice.tenant, TENANT_CHARS);
+        let tenant = one_line(&Shown::line(&notice.tenant), TENANT_CHARS);
         let (title, what) = match &notice.reference {
             None => ("Your sign-in code".to_owned(), "sign in"),
             Some(reference) => (format!("Your code to approve {reference}"), "approve it"),
@@ -123,25 +124,11 @@ fn kind(tier: Tier, tenant: &str) -> String {
     }
 }
 
-/// `text` for an element or for an attribute in quotes of either kind.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use countersign_core::text;
+
     use crate::fixture::{notice, same_as_golden};
 
     #[test]
@@ -161,6 +148,13 @@ mod tests {
         let letter = Letter::of(&notice);
         same_as_golden("hostile-tenant.txt", &letter.text);
         same_as_golden("hostile-tenant.html", &letter.html);
+    }
+
+    #[test]
+    fn no_encoded_word_starts_in_a_tenant_name() {
+        let mut notice = notice();
+        notice.tenant = "=?utf-8?q?Your_bank?=".to_owned();
+        assert_eq!(Letter::of(&notice).sender, "Countersign for = ?utf-8?q?Your_bank?=");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use countersign_core::hygiene;
 use countersign_core::text::{chars, is_printable_line};
 use serde_json::Value;
 
@@ -52,9 +53,21 @@ impl TextRule {
         value.as_str().filter(fits)
     }
 
+    /// What a field must be, where `value` is not: names the character that one line may not hold, as in `U+202E`.
+    pub fn wanted(self, value: Option<&Value>) -> String {
+        let held = match (self.shape, value.and_then(Value::as_str)) {
+            (Shape::Line, Some(text)) => hygiene::refuse(text).err(),
+            _ => None,
+        };
+        match held {
+            Some(char) => format!("{self}; it holds {}", hygiene::code(char)),
+            None => self.to_string(),
+        }
+    }
+
     fn takes(self, text: &str) -> bool {
         match self.shape {
-            Shape::Line => is_printable_line(text),
+            Shape::Line => hygiene::refuse(text).is_ok(),
             Shape::Lines => {
                 !text.chars().any(|char| char.is_control() && !matches!(char, '\n' | '\r' | '\t'))
             }
@@ -105,6 +118,26 @@ mod tests {
             check(TextRule::any(9), blank, false);
             check(TextRule::any(9).or_blank(), blank, true);
         }
+    }
+
+    #[test]
+    fn a_refusal_of_one_line_names_the_character() {
+        let rule = TextRule::line(20);
+        for (text, code) in [
+            ("a\nb", "U+000A"),
+            ("a\u{9b}b", "U+009B"),
+            ("a\u{202e}b", "U+202E"),
+            ("a\u{200b}b", "U+200B"),
+            ("a\u{e0041}b", "U+E0041"),
+            ("a\u{fe0f}b", "U+FE0F"),
+            ("a\u{e000}b", "U+E000"),
+            ("👨\u{200d}👩", "U+200D"),
+        ] {
+            check(rule, text, false);
+            assert_eq!(rule.wanted(Some(&Value::from(text))), format!("{rule}; it holds {code}"));
+        }
+        assert_eq!(rule.wanted(Some(&Value::from(3))), rule.to_string());
+        assert_eq!(rule.wanted(Some(&Value::from("x".repeat(21)))), rule.to_string());
     }
 
     #[test]

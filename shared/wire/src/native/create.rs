@@ -196,6 +196,19 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_character_is_named_where_it_stands() {
+        let details = json!([{"label": "To\u{e0041}", "value": "\u{e0041}", "origin": "server"}]);
+        let refused =
+            read(&json!({"title": "invoice\u{202e}fdp", "details": details})).unwrap_err().to_string();
+        for named in
+            ["/title: must be text of 1 to 120 characters", "; it holds U+202E", "; it holds U+E0041"]
+        {
+            assert!(refused.contains(named), "{refused}");
+        }
+        assert!(refused.contains("/details/0/label"), "{refused}");
+    }
+
+    #[test]
     fn lists_are_bounded_and_their_faults_are_pointed_at() {
         let detail = |label: &str, origin: &str| json!({"label": label, "value": "", "origin": origin});
         assert!(read(&json!({"details": vec![detail("To", "server"); 50]})).is_ok());
