@@ -1,6 +1,6 @@
 //! Questions as a terminal shows them: our words plain, theirs behind a bar, and nothing of theirs that drives a terminal.
 
-use countersign_core::hygiene::Shown;
+use countersign_core::hygiene::{Shown, encode};
 use serde_json::Value;
 
 const UNTITLED: &str = "A tool asks for your approval";
@@ -8,7 +8,7 @@ const SOON_MS: u64 = 60_000;
 
 /// Foreign text on one line.
 pub(super) fn plain(text: &str) -> String {
-    Shown::line(text).plain()
+    encode::terminal(&Shown::line(text))
 }
 
 fn text(value: &Value) -> String {
@@ -18,7 +18,7 @@ fn text(value: &Value) -> String {
 /// Foreign text of many lines, each behind a bar, with what is odd about it below.
 fn fenced(text: &str, out: &mut Vec<String>) {
     let shown = Shown::block(text);
-    out.extend(shown.plain().lines().map(|line| format!("  | {line}")));
+    out.extend(encode::terminal(&shown).lines().map(|line| format!("  | {line}")));
     out.extend(shown.notes().into_iter().map(|note| format!("  ! {note}")));
 }
 
