@@ -62,6 +62,7 @@ pub struct Caller {
     name: String,
     scopes: Vec<Scope>,
     approver: Option<ApproverId>,
+    people: Vec<ApproverId>,
     assurance: Assurance,
     method: Method,
     bounds: Bounds,
@@ -75,6 +76,7 @@ impl Caller {
             name: record.name,
             scopes: record.scopes,
             approver: None,
+            people: record.people,
             assurance: Assurance::Tap,
             method: Method::Api,
             bounds: record.bounds,
@@ -89,6 +91,7 @@ impl Caller {
             name: approver.name.clone(),
             scopes: proof.scopes,
             approver: Some(approver.id),
+            people: vec![approver.id],
             assurance: proof.assurance,
             method: proof.method,
             bounds: Bounds::default(),
@@ -103,6 +106,7 @@ impl Caller {
             name,
             scopes: proof.scopes,
             approver: None,
+            people: vec![],
             assurance: proof.assurance,
             method: proof.method,
             bounds: Bounds::default(),
@@ -127,6 +131,16 @@ impl Caller {
     /// The approver that the caller is; `None` for a program that decides by its scope.
     pub const fn approver(&self) -> Option<ApproverId> {
         self.approver
+    }
+
+    /// The approvers behind the credential: the one whom it proves, or who made or rotated the key.
+    pub fn people(&self) -> &[ApproverId] {
+        &self.people
+    }
+
+    /// Whether the question is this caller's own, by its principal or by a person behind both (PROTOCOL.md section 0).
+    pub fn is_asker_of(&self, elicitation: &Elicitation) -> bool {
+        elicitation.is_own(&self.principal) || self.people.iter().any(|one| elicitation.people.contains(one))
     }
 
     /// How sure we are of the person behind a decision of this caller.
@@ -205,6 +219,11 @@ impl Admission {
     /// The tenant's id.
     pub const fn tenant(&self) -> &TenantId {
         &self.tenant.id
+    }
+
+    /// The approvers behind the key or token that asks.
+    pub(crate) fn people(&self) -> &[ApproverId] {
+        self.caller.as_ref().map_or(&[], Caller::people)
     }
 
     /// The session that is asked in.

@@ -21,6 +21,7 @@ use countersign_core::time::Timestamp;
 use crate::App;
 use crate::audience::{self, AudienceError};
 use crate::authority::{Admission, Caller};
+use crate::keys::together;
 use crate::ports::StoreError;
 use crate::records::{Block, CreateOutcome, NewElicitation, Route, SessionOutcome};
 
@@ -173,7 +174,8 @@ impl App {
         name: SessionName,
     ) -> Result<Admission, CreateError> {
         if admission.session.is_none() {
-            let session = self.new_session(admission.tenant(), name, admission.principal.clone());
+            let session =
+                self.new_session(admission.tenant(), name, admission.principal.clone(), admission.people());
             let outcome = self.store.tenant(admission.tenant()).create_session(&session, None).await?;
             let session = match outcome {
                 SessionOutcome::Exists(found) => *found,
@@ -229,6 +231,7 @@ impl App {
             session: session.map(|one| one.id),
             principal: admission.principal.clone(),
             session_owner: session.map(|one| one.owner.clone()),
+            people: together(admission.people(), session.map_or(&[], |one| &*one.people)),
             server: ask.server.clone(),
             tool: ask.tool.clone(),
             tier: ask.tier,

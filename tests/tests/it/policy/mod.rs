@@ -4,6 +4,7 @@ mod approvers;
 mod decline;
 mod document;
 mod eligibility;
+mod people;
 
 use countersign_app::approvers::NewApprover;
 use countersign_app::authority::{Caller, Proof, Target};
