@@ -213,6 +213,8 @@ pub struct Admission {
     pub(crate) caller: Option<Caller>,
     /// What the tenant has asked before.
     pub(crate) bucket: Bucket,
+    /// Its open questions, oldest first, as its list shows them.
+    pub(crate) open: Vec<ElicitationId>,
 }
 
 impl Admission {
@@ -317,12 +319,12 @@ impl App {
         };
         caller.require(Scope::Ask)?;
         let wanted = Wanted { tenant: true, bucket: true, session, ..Wanted::default() };
-        let rows = self.store.tenant(caller.tenant()).read(&wanted).await?;
+        let (rows, open) = self.read_with_open(caller.tenant(), &wanted).await?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| caller.may_drive(one));
         let principal = caller.principal.clone();
         let bucket = rows.bucket;
-        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket })
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket, open })
     }
 
     /// Leave to decide by whatever a request presents, and the question itself. A token decides as the approver that its
@@ -354,7 +356,7 @@ impl App {
     pub async fn admit_token(&self, token: &AskToken) -> Result<Admission, AuthError> {
         let now = self.clock.now();
         let wanted = Wanted { tenant: true, bucket: true, session: Some(token.session), ..Wanted::default() };
-        let rows = self.store.tenant(&token.tenant).read(&wanted).await?;
+        let (rows, open) = self.read_with_open(&token.tenant, &wanted).await?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| one.admits(token.id, now) && now < token.expires_at);
         let session = session.ok_or(AuthError::Unauthenticated)?;
@@ -367,6 +369,7 @@ impl App {
             token: Some(token.id),
             caller: None,
             bucket,
+            open,
         })
     }
 
@@ -376,14 +379,14 @@ impl App {
     /// As [`App::authenticate`], and [`AuthError::Forbidden`] without the scope.
     pub async fn admit_key(&self, key: &ApiKey, session: Option<SessionId>) -> Result<Admission, AuthError> {
         let wanted = Wanted { tenant: true, bucket: true, key: Some(key.id), session, ..Wanted::default() };
-        let rows = self.store.tenant(&key.tenant).read(&wanted).await?;
+        let (rows, open) = self.read_with_open(&key.tenant, &wanted).await?;
         let caller = self.verified(key, rows.key).await?;
         caller.require(Scope::Ask)?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| caller.may_drive(one));
         let principal = caller.principal.clone();
         let bucket = rows.bucket;
-        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket })
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket, open })
     }
 
     /// Leave to decide by API key with the scope `decide`, and the question itself, in one or two reads.

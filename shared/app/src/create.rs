@@ -61,6 +61,12 @@ pub enum CreateError {
         /// How many are allowed.
         limit: usize,
     },
+    /// Everybody who could answer has enough to answer already.
+    #[error("everybody who could answer has {limit} open questions already")]
+    ApproversFull {
+        /// How many are allowed.
+        limit: usize,
+    },
     /// The tenant asks faster, or keeps more, than its quota allows.
     #[error("the tenant's quota is used up")]
     OverQuota(OverQuota),
@@ -108,9 +114,11 @@ impl App {
         let id = self.elicitation_id(&admission, front, &ask);
         self.check_superseded(&admission, &ask).await?;
         let shown = ask.shown_sha256();
+        let full = self.full(&admission, &ask, now).await;
         let mut is_charged = false;
         for _ in 0..ROUNDS {
             let refusal = refuse(&admission, &ask, shown, now, self.kept_at_most(&admission));
+            let refusal = refusal.and_then(|()| full.clone());
             if let Err(refusal) = refusal {
                 return self.earlier(&admission, id, &ask).await?.ok_or(refusal);
             }
@@ -363,7 +371,7 @@ fn refuse(
     if ask.require_reachable && !reachable { Err(CreateError::Unreachable) } else { Ok(()) }
 }
 
-fn rule(admission: &Admission, ask: &Ask) -> Audience {
+pub(crate) fn rule(admission: &Admission, ask: &Ask) -> Audience {
     let of_session = admission.session.as_ref().and_then(|session| session.audience.as_deref());
     audience::rule(&admission.tenant, ask.tier, of_session, ask.audience.as_deref())
 }

@@ -1,6 +1,7 @@
 //! Approvers, groups, the policy, who may answer, and how often people are asked again.
 
 mod approvers;
+mod crowd;
 mod decline;
 mod document;
 mod eligibility;
