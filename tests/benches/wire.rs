@@ -252,7 +252,7 @@ async fn start(table: DynamoTable, counts: Arc<Counts>) -> Bench {
     let table = Arc::new(Counting { inner, counts: counts.clone() });
     let web = Web::over(TestApp::over(table, Arc::new(MockClock::at(START))).await);
     // What is measured is the work, not the quota; and the clock of this server stands still.
-    let ample = Quota { burst: 1_000_000, per_minute: 1, max_stored: 1_000_000_000 };
+    let ample = Quota { burst: 1_000_000, per_minute: 1, max_stored: 1_000_000_000, max_open: 1_000_000 };
     let demo = "demo".parse().expect("a tenant");
     web.test.app.store.tenant(&demo).set_quota(&ample).await.expect("a quota");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -62,6 +62,7 @@ pub struct Caller {
     name: String,
     scopes: Vec<Scope>,
     approver: Option<ApproverId>,
+    people: Vec<ApproverId>,
     assurance: Assurance,
     method: Method,
     bounds: Bounds,
@@ -75,6 +76,7 @@ impl Caller {
             name: record.name,
             scopes: record.scopes,
             approver: None,
+            people: record.people,
             assurance: Assurance::Tap,
             method: Method::Api,
             bounds: record.bounds,
@@ -89,6 +91,7 @@ impl Caller {
             name: approver.name.clone(),
             scopes: proof.scopes,
             approver: Some(approver.id),
+            people: vec![approver.id],
             assurance: proof.assurance,
             method: proof.method,
             bounds: Bounds::default(),
@@ -103,6 +106,7 @@ impl Caller {
             name,
             scopes: proof.scopes,
             approver: None,
+            people: vec![],
             assurance: proof.assurance,
             method: proof.method,
             bounds: Bounds::default(),
@@ -127,6 +131,16 @@ impl Caller {
     /// The approver that the caller is; `None` for a program that decides by its scope.
     pub const fn approver(&self) -> Option<ApproverId> {
         self.approver
+    }
+
+    /// The approvers behind the credential: the one whom it proves, or who made or rotated the key.
+    pub fn people(&self) -> &[ApproverId] {
+        &self.people
+    }
+
+    /// Whether the question is this caller's own, by its principal or by a person behind both (PROTOCOL.md section 0).
+    pub fn is_asker_of(&self, elicitation: &Elicitation) -> bool {
+        elicitation.is_own(&self.principal) || self.people.iter().any(|one| elicitation.people.contains(one))
     }
 
     /// How sure we are of the person behind a decision of this caller.
@@ -199,12 +213,19 @@ pub struct Admission {
     pub(crate) caller: Option<Caller>,
     /// What the tenant has asked before.
     pub(crate) bucket: Bucket,
+    /// Its open questions, oldest first, as its list shows them.
+    pub(crate) open: Vec<ElicitationId>,
 }
 
 impl Admission {
     /// The tenant's id.
     pub const fn tenant(&self) -> &TenantId {
         &self.tenant.id
+    }
+
+    /// The approvers behind the key or token that asks.
+    pub(crate) fn people(&self) -> &[ApproverId] {
+        self.caller.as_ref().map_or(&[], Caller::people)
     }
 
     /// The session that is asked in.
@@ -298,12 +319,12 @@ impl App {
         };
         caller.require(Scope::Ask)?;
         let wanted = Wanted { tenant: true, bucket: true, session, ..Wanted::default() };
-        let rows = self.store.tenant(caller.tenant()).read(&wanted).await?;
+        let (rows, open) = self.read_with_open(caller.tenant(), &wanted).await?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| caller.may_drive(one));
         let principal = caller.principal.clone();
         let bucket = rows.bucket;
-        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket })
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket, open })
     }
 
     /// Leave to decide by whatever a request presents, and the question itself. A token decides as the approver that its
@@ -335,7 +356,7 @@ impl App {
     pub async fn admit_token(&self, token: &AskToken) -> Result<Admission, AuthError> {
         let now = self.clock.now();
         let wanted = Wanted { tenant: true, bucket: true, session: Some(token.session), ..Wanted::default() };
-        let rows = self.store.tenant(&token.tenant).read(&wanted).await?;
+        let (rows, open) = self.read_with_open(&token.tenant, &wanted).await?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| one.admits(token.id, now) && now < token.expires_at);
         let session = session.ok_or(AuthError::Unauthenticated)?;
@@ -348,6 +369,7 @@ impl App {
             token: Some(token.id),
             caller: None,
             bucket,
+            open,
         })
     }
 
@@ -357,14 +379,14 @@ impl App {
     /// As [`App::authenticate`], and [`AuthError::Forbidden`] without the scope.
     pub async fn admit_key(&self, key: &ApiKey, session: Option<SessionId>) -> Result<Admission, AuthError> {
         let wanted = Wanted { tenant: true, bucket: true, key: Some(key.id), session, ..Wanted::default() };
-        let rows = self.store.tenant(&key.tenant).read(&wanted).await?;
+        let (rows, open) = self.read_with_open(&key.tenant, &wanted).await?;
         let caller = self.verified(key, rows.key).await?;
         caller.require(Scope::Ask)?;
         let tenant = live(rows.tenant)?;
         let session = rows.session.filter(|one| caller.may_drive(one));
         let principal = caller.principal.clone();
         let bucket = rows.bucket;
-        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket })
+        Ok(Admission { tenant, principal, session, token: None, caller: Some(caller), bucket, open })
     }
 
     /// Leave to decide by API key with the scope `decide`, and the question itself, in one or two reads.

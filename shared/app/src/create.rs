@@ -21,6 +21,7 @@ use countersign_core::time::Timestamp;
 use crate::App;
 use crate::audience::{self, AudienceError};
 use crate::authority::{Admission, Caller};
+use crate::keys::together;
 use crate::ports::StoreError;
 use crate::records::{Block, CreateOutcome, NewElicitation, Route, SessionOutcome};
 
@@ -57,6 +58,12 @@ pub enum CreateError {
     /// The session waits on enough already.
     #[error("{limit} questions are open in this session already")]
     TooManyOpen {
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// Everybody who could answer has enough to answer already.
+    #[error("everybody who could answer has {limit} open questions already")]
+    ApproversFull {
         /// How many are allowed.
         limit: usize,
     },
@@ -107,9 +114,11 @@ impl App {
         let id = self.elicitation_id(&admission, front, &ask);
         self.check_superseded(&admission, &ask).await?;
         let shown = ask.shown_sha256();
+        let full = self.full(&admission, &ask, now).await;
         let mut is_charged = false;
         for _ in 0..ROUNDS {
             let refusal = refuse(&admission, &ask, shown, now, self.kept_at_most(&admission));
+            let refusal = refusal.and_then(|()| full.clone());
             if let Err(refusal) = refusal {
                 return self.earlier(&admission, id, &ask).await?.ok_or(refusal);
             }
@@ -173,7 +182,8 @@ impl App {
         name: SessionName,
     ) -> Result<Admission, CreateError> {
         if admission.session.is_none() {
-            let session = self.new_session(admission.tenant(), name, admission.principal.clone());
+            let session =
+                self.new_session(admission.tenant(), name, admission.principal.clone(), admission.people());
             let outcome = self.store.tenant(admission.tenant()).create_session(&session, None).await?;
             let session = match outcome {
                 SessionOutcome::Exists(found) => *found,
@@ -229,6 +239,7 @@ impl App {
             session: session.map(|one| one.id),
             principal: admission.principal.clone(),
             session_owner: session.map(|one| one.owner.clone()),
+            people: together(admission.people(), session.map_or(&[], |one| &*one.people)),
             server: ask.server.clone(),
             tool: ask.tool.clone(),
             tier: ask.tier,
@@ -360,7 +371,7 @@ fn refuse(
     if ask.require_reachable && !reachable { Err(CreateError::Unreachable) } else { Ok(()) }
 }
 
-fn rule(admission: &Admission, ask: &Ask) -> Audience {
+pub(crate) fn rule(admission: &Admission, ask: &Ask) -> Audience {
     let of_session = admission.session.as_ref().and_then(|session| session.audience.as_deref());
     audience::rule(&admission.tenant, ask.tier, of_session, ask.audience.as_deref())
 }

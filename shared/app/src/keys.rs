@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use countersign_core::credential::{ApiKey, Scope};
 use countersign_core::elicitation::Tier;
-use countersign_core::id::{ApiKeyId, Principal};
+use countersign_core::id::{ApiKeyId, ApproverId, Principal};
 use countersign_core::limits::LAST_USED_STEP;
 use countersign_core::seal::KeyedHash;
 use countersign_core::time::Timestamp;
@@ -26,6 +26,9 @@ pub struct KeyRecord {
     pub name: String,
     /// Whom it stands for; stays over a rotation.
     pub principal: Principal,
+    /// The approvers who have seen its secret as far as we know: behind whoever made it, or rotated it. They are one
+    /// person with it where nobody may decide what they asked.
+    pub people: Vec<ApproverId>,
     /// What it may do.
     pub scopes: Vec<Scope>,
     /// What it may do it to.
@@ -167,6 +170,7 @@ impl App {
             id: key.id,
             name: wish.name,
             principal: Principal::api_key(key.id),
+            people: caller.people().to_vec(),
             scopes: wish.scopes,
             bounds: wish.bounds,
             hash: self.keys.keyed_hash(KEY_HASH_LABEL, key.secret_bytes()),
@@ -249,6 +253,7 @@ impl App {
         let record = KeyRecord {
             hash: self.keys.keyed_hash(KEY_HASH_LABEL, key.secret_bytes()),
             previous: Some((found.hash.clone(), self.clock.now().plus(overlap))),
+            people: together(&found.people, caller.people()),
             ..found.clone()
         };
         let stored = self.store.tenant(caller.tenant()).rotate_key(&record, &found.hash).await?;
@@ -272,6 +277,12 @@ impl App {
             tracing::debug!(key.id = %record.id, "the use of a key was not noted: {error}");
         }
     }
+}
+
+/// All of both, each once.
+pub(crate) fn together(some: &[ApproverId], others: &[ApproverId]) -> Vec<ApproverId> {
+    let new = others.iter().filter(|one| !some.contains(one));
+    some.iter().chain(new).copied().collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod audience;
 pub mod authority;
 pub mod codes;
 pub mod create;
+mod crowd;
 pub mod deciding;
 pub mod endpoints;
 pub mod humans;

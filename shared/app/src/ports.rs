@@ -388,6 +388,9 @@ pub trait TenantStore: Send + Sync {
     /// Removes an endpoint.
     async fn remove_endpoint(&self, id: &EndpointId) -> Result<(), StoreError>;
 
+    /// The tenant's open questions as its list shows them, oldest first: one attempt, since nothing waits for it.
+    async fn open_questions(&self, limit: usize) -> Result<Vec<ElicitationId>, StoreError>;
+
     /// The ids of questions that were routed to an approver: those whose last moment lies after `from`, soonest first; all
     /// of them, latest first, without one.
     async fn routed(

@@ -180,7 +180,7 @@ fn check_eligible(deciding: &Deciding, question: &Elicitation, pressed: Pressed)
             return Err(RespondError::NotAnApprover);
         }
     }
-    if !deciding.tenant.policy.policy.self_approval && question.is_own(caller.principal()) {
+    if !deciding.tenant.policy.policy.self_approval && caller.is_asker_of(question) {
         return Err(RespondError::SelfApproval);
     }
     // What guards a yes must not stand in the way of a no.

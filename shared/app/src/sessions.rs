@@ -7,7 +7,7 @@ use countersign_core::audience::AudienceEntry;
 use countersign_core::credential::Scope;
 use countersign_core::declines::Declines;
 use countersign_core::elicitation::Elicitation;
-use countersign_core::id::{AskTokenId, Principal, SessionId, SessionName, TenantId};
+use countersign_core::id::{ApproverId, AskTokenId, Principal, SessionId, SessionName, TenantId};
 use countersign_core::limits::{ASK_TOKEN_TTL_DEFAULT, MAX_TOKENS_PER_SESSION};
 use countersign_core::seal::AskToken;
 use countersign_core::session::{Session, SessionStatus, TokenFacts};
@@ -139,7 +139,8 @@ impl App {
         let now = self.clock.now();
         self.check_audience(caller.tenant(), wish.audience.as_deref()).await?;
         let name = wish.name.unwrap_or_else(|| self.made_up_name());
-        let mut session = self.new_session(caller.tenant(), name, caller.principal().clone());
+        let mut session =
+            self.new_session(caller.tenant(), name, caller.principal().clone(), caller.people());
         session.title = wish.title;
         session.surface = wish.surface;
         session.default_ttl = wish.default_ttl;
@@ -270,12 +271,19 @@ impl App {
         self.session(caller, session).await
     }
 
-    pub(crate) fn new_session(&self, tenant: &TenantId, name: SessionName, owner: Principal) -> Session {
+    pub(crate) fn new_session(
+        &self,
+        tenant: &TenantId,
+        name: SessionName,
+        owner: Principal,
+        people: &[ApproverId],
+    ) -> Session {
         Session {
             id: SessionId::derive(tenant, &name),
             name,
             title: None,
             owner,
+            people: people.to_vec(),
             surface: None,
             default_ttl: None,
             audience: None,

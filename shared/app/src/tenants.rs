@@ -62,6 +62,7 @@ impl App {
             id: key.id,
             name: "first key".into(),
             principal: Principal::api_key(key.id),
+            people: vec![],
             scopes: Scope::ALL.to_vec(),
             bounds: Bounds::default(),
             hash: self.keys.keyed_hash(KEY_HASH_LABEL, key.secret_bytes()),

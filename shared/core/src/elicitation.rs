@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::assurance::Assurance;
 use crate::audience::Audience;
 use crate::deadline::Deadlines;
-use crate::id::{ElicitationId, Front, Principal, Reference, RequestId, SessionId};
+use crate::id::{ApproverId, ElicitationId, Front, Principal, Reference, RequestId, SessionId};
 use crate::json::Sha256;
 use crate::limits::{ASKER_LEASE_MIN, LAST_POLLED_STEP};
 use crate::state::{ExpiryCause, State};
@@ -89,6 +89,8 @@ pub struct Elicitation {
     pub principal: Principal,
     /// Who made its session.
     pub session_owner: Option<Principal>,
+    /// The approvers behind the asker and behind whoever made its session.
+    pub people: Vec<ApproverId>,
     /// The tool server that asks, in its own words.
     pub server: Option<String>,
     /// The tool that asks, in its own words.
@@ -191,6 +193,7 @@ mod tests {
             session: None,
             principal: Principal::stored("key_a"),
             session_owner: None,
+            people: vec![],
             server: None,
             tool: None,
             tier: Tier::Write,

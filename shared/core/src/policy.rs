@@ -6,7 +6,7 @@ use crate::assurance::Assurance;
 use crate::audience::AudienceEntry;
 use crate::delivery::ChannelKind;
 use crate::elicitation::Tier;
-use crate::limits::{CLAIM_WINDOW_DEFAULT, COOL_DOWN, MAX_OPEN_PER_SESSION};
+use crate::limits::{CLAIM_WINDOW_DEFAULT, COOL_DOWN, MAX_OPEN_PER_APPROVER, MAX_OPEN_PER_SESSION};
 
 /// The rules for questions of one tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct Policy {
     pub retention: Option<Duration>,
     /// Open questions in one session.
     pub max_open_per_session: usize,
+    /// Open questions of one approver: where everybody who could answer has as many, no more are asked.
+    pub max_open_per_approver: usize,
     /// An asker may decide its own question.
     pub self_approval: bool,
     /// An asker may narrow who is asked.
@@ -77,6 +79,7 @@ impl Policy {
             default_ttl: None,
             retention: None,
             max_open_per_session: MAX_OPEN_PER_SESSION,
+            max_open_per_approver: MAX_OPEN_PER_APPROVER,
             self_approval: false,
             asker_may_choose: false,
             pull: false,

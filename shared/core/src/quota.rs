@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::limits::MAX_OPEN_PER_TENANT_MAX;
 use crate::time::Timestamp;
 
 const DAY: u64 = 86_400_000;
@@ -21,12 +22,14 @@ pub struct Quota {
     pub per_minute: u32,
     /// Questions that are stored, answered and expired ones included.
     pub max_stored: u64,
+    /// Questions that wait for an answer at once.
+    pub max_open: usize,
 }
 
 impl Default for Quota {
     /// Far above what people can answer, and far below what one item of the table takes.
     fn default() -> Self {
-        Self { burst: 300, per_minute: 600, max_stored: 1_000_000 }
+        Self { burst: 300, per_minute: 600, max_stored: 1_000_000, max_open: MAX_OPEN_PER_TENANT_MAX / 2 }
     }
 }
 
@@ -48,6 +51,8 @@ pub enum OverQuota {
     Rate(Duration),
     /// Too much is stored; it goes when its retention ends.
     Stored,
+    /// Too many wait for an answer.
+    Open,
 }
 
 impl Bucket {
@@ -97,7 +102,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const QUOTA: Quota = Quota { burst: 10, per_minute: 60, max_stored: 1_000 };
+    const QUOTA: Quota = Quota { burst: 10, per_minute: 60, max_stored: 1_000, max_open: 10 };
     const MONTH: Duration = Duration::from_hours(30 * 24);
 
     fn at(second: u64) -> Timestamp {

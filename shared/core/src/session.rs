@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::audience::AudienceEntry;
 use crate::declines::Declines;
-use crate::id::{AskTokenId, ElicitationId, Principal, SessionId, SessionName};
+use crate::id::{ApproverId, AskTokenId, ElicitationId, Principal, SessionId, SessionName};
 use crate::time::Timestamp;
 
 /// Whether a session waits for a person.
@@ -101,6 +101,8 @@ pub struct Session {
     pub title: Option<String>,
     /// Who made it.
     pub owner: Principal,
+    /// The approvers behind whoever made it.
+    pub people: Vec<ApproverId>,
     /// Where its conversation lives: kind and thread.
     pub surface: Option<Value>,
     /// The wait of its questions that name none.
@@ -184,6 +186,7 @@ mod tests {
             name: "run-1".parse().unwrap(),
             title: None,
             owner: Principal::stored("key_a"),
+            people: vec![],
             surface: None,
             default_ttl: None,
             audience: None,

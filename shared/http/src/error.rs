@@ -302,6 +302,13 @@ impl From<CreateError> for ApiError {
                 );
                 Self::new(unprocessable, "too_many_open", "Too many open questions", detail)
             }
+            CreateError::ApproversFull { limit } => {
+                let detail = format!(
+                    "Everybody who could answer this has {limit} questions to answer already. Nobody was asked. Wait \
+                     for an answer or withdraw one."
+                );
+                Self::new(unprocessable, "too_many_open", "Too many open questions", detail)
+            }
             CreateError::OverQuota(over) => Self::over_quota(over),
             CreateError::NoRoute => {
                 let detail = "The policy leaves nobody who could be asked this. Nobody was asked, and this is not a \

@@ -10,7 +10,7 @@ use countersign_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::issuer::Issuer;
-use crate::limits::{LEEWAY, NUMERIC_DATE_MAX};
+use crate::limits::{LEEWAY, NUMERIC_DATE_MAX, TOKEN_LIFE_MAX};
 use crate::peek::{Peeked, name};
 use crate::verify::Refused;
 
@@ -76,6 +76,9 @@ fn times(claims: &Map<String, Value>, now: Timestamp) -> Result<(Timestamp, Opti
     let latest = now.plus(LEEWAY);
     if now >= expires_at.plus(LEEWAY) {
         return Err(Refused::Expired);
+    }
+    if expires_at > latest.plus(TOKEN_LIFE_MAX) {
+        return Err(Refused::LivesTooLong);
     }
     if date(claims, "nbf")?.is_some_and(|not_before| not_before > latest) {
         return Err(Refused::NotYetValid);

@@ -179,6 +179,7 @@ impl Forge {
             ("no exp", self.claim("exp", Value::Null)),
             ("exp as text", self.claim("exp", json!("9999999999"))),
             ("exp 30 s ago", self.claim("exp", json!(NOW - 30))),
+            ("exp more than a day ahead", self.claim("exp", json!(NOW + 24 * 3_600 + 31))),
             ("exp beyond all years", self.claim("exp", json!(1e18))),
             ("exp negative", self.claim("exp", json!(-1))),
             ("exp true", self.claim("exp", json!(true))),
@@ -288,6 +289,15 @@ async fn the_clocks_may_differ_by_half_a_minute_and_no_more() {
     }
     let expired = verify(&forge.issuer, &forge.claim("exp", json!(NOW - 30))).await;
     assert_eq!(expired, Err(VerifyError::Refused(Refused::Expired)));
+}
+
+#[tokio::test]
+async fn a_token_lives_for_a_day_at_most() {
+    let forge = Forge::new();
+    let day = NOW + 24 * 3_600;
+    assert!(verify(&forge.issuer, &forge.claim("exp", json!(day + 30))).await.is_ok());
+    let refused = verify(&forge.issuer, &forge.claim("exp", json!(day + 31))).await;
+    assert_eq!(refused, Err(VerifyError::Refused(Refused::LivesTooLong)));
 }
 
 #[test]

@@ -8,6 +8,8 @@ pub const TOKEN_BYTES: usize = 8 * 1024;
 pub const NAME_CHARS: usize = 255;
 /// How far the clocks of an issuer and ours may differ.
 pub const LEEWAY: Duration = Duration::from_secs(30);
+/// How far ahead `exp` may lie, the leeway aside: a token cannot be taken back, so it must end by itself.
+pub const TOKEN_LIFE_MAX: Duration = Duration::from_hours(24);
 /// The largest `NumericDate` that is taken for a time: the last second of the year 9999.
 pub const NUMERIC_DATE_MAX: f64 = 253_402_300_799.0;
 

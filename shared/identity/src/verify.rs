@@ -8,7 +8,7 @@ use countersign_core::time::Timestamp;
 use crate::cache::{FetchJwks, JwksCache, KeysUnavailable};
 use crate::claims::{self, Verified};
 use crate::issuer::{Issuer, Keys};
-use crate::limits::{LEEWAY, TOKEN_BYTES};
+use crate::limits::{LEEWAY, TOKEN_BYTES, TOKEN_LIFE_MAX};
 use crate::peek::Peeked;
 
 /// Why a token is not believed: a 401. The texts hold nothing of the token.
@@ -35,6 +35,9 @@ pub enum Refused {
     /// `exp` has passed.
     #[error("the token has expired, get a new one")]
     Expired,
+    /// `exp` lies too far ahead.
+    #[error("the token's exp lies more than {} h ahead, get one that ends sooner", TOKEN_LIFE_MAX.as_secs() / 3_600)]
+    LivesTooLong,
     /// `nbf` lies ahead.
     #[error("the token is not valid yet")]
     NotYetValid,

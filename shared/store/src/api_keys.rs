@@ -11,7 +11,7 @@ use countersign_core::seal::KeyedHash;
 use countersign_core::time::Timestamp;
 
 use crate::idempotency::{Earlier, earlier};
-use crate::rows::{Reader, hash_map, key_item, previous_map, read_key, text, time};
+use crate::rows::{Reader, hash_map, key_item, people, previous_map, read_key, text, time};
 use crate::scoped::{TenantRows, trouble};
 use crate::table::{Item, Key, Query, TableError, Write};
 
@@ -81,8 +81,10 @@ impl TenantRows {
         let Some(previous) = previous else {
             return Err(StoreError::Corrupt("a rotation without an overlap".into()));
         };
-        let write = Write::update(self.keys.api_key(key.id), "SET #hash = :hash, #previous = :previous")
+        let update = "SET #hash = :hash, #previous = :previous, #people = :people";
+        let write = Write::update(self.keys.api_key(key.id), update)
             .value(":hash", hash_map(&key.hash))
+            .value(":people", people(&key.people))
             .value(":previous", previous)
             .value(":before", hash_map(before))
             .when("#hash = :before");

@@ -8,7 +8,7 @@ use futures_util::future::try_join_all;
 
 use crate::keys::{LIST_INDEX, SHARDS};
 use crate::rows::{Reader, text};
-use crate::scoped::TenantRows;
+use crate::scoped::{TenantRows, trouble};
 use crate::table::{Item, Query};
 
 impl TenantRows {
@@ -39,16 +39,30 @@ impl TenantRows {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<(String, ElicitationId)>, StoreError> {
-        let query = Query {
-            index: Some(LIST_INDEX),
-            condition: "#list_pk = :list AND #list_sk > :after".into(),
-            values: HashMap::from([
-                (":list".to_owned(), text(partition)),
-                (":after".to_owned(), text(after.unwrap_or("0"))),
-            ]),
-            limit: Some(limit),
-        };
-        self.query(&query).await?.iter().map(entry).collect()
+        self.query(&page_query(partition, after, limit)).await?.iter().map(entry).collect()
+    }
+
+    pub(crate) async fn list_open_once(&self, limit: usize) -> Result<Vec<ElicitationId>, StoreError> {
+        let queries: Vec<_> =
+            (0..SHARDS).map(|shard| page_query(self.keys.pending_list(shard), None, limit)).collect();
+        let shards = try_join_all(queries.iter().map(|query| self.store.table.query(query)));
+        let items = shards.await.map_err(trouble)?.concat();
+        let mut entries = items.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+        entries.sort();
+        entries.truncate(limit);
+        Ok(entries.into_iter().map(|(_, id)| id).collect())
+    }
+}
+
+fn page_query(partition: String, after: Option<&str>, limit: usize) -> Query {
+    Query {
+        index: Some(LIST_INDEX),
+        condition: "#list_pk = :list AND #list_sk > :after".into(),
+        values: HashMap::from([
+            (":list".to_owned(), text(partition)),
+            (":after".to_owned(), text(after.unwrap_or("0"))),
+        ]),
+        limit: Some(limit),
     }
 }
 

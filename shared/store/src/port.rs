@@ -296,6 +296,10 @@ impl TenantStore for TenantRows {
         self.remove_due(id).await
     }
 
+    async fn open_questions(&self, limit: usize) -> Result<Vec<ElicitationId>, StoreError> {
+        self.list_open_once(limit).await
+    }
+
     async fn routed(
         &self,
         approver: ApproverId,

@@ -32,11 +32,13 @@ impl TenantRows {
     }
 
     pub(crate) async fn write_quota(&self, quota: &Quota) -> Result<(), StoreError> {
-        let update = "SET #quota_burst = :burst, #quota_per_minute = :rate, #quota_max_stored = :stored";
+        let update = "SET #quota_burst = :burst, #quota_per_minute = :rate, #quota_max_stored = :stored, \
+                      #quota_max_open = :open";
         let write = Write::update(self.keys.tenant_row(), update)
             .value(":burst", number(quota.burst))
             .value(":rate", number(quota.per_minute))
             .value(":stored", number(quota.max_stored))
+            .value(":open", number(quota.max_open))
             .when("attribute_exists(#PK)");
         self.repeated(&write).await.map(drop)
     }

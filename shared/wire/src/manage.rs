@@ -1,6 +1,7 @@
 //! Tenants (PROTOCOL.md section 2.5).
 
 use countersign_core::id::TenantId;
+use countersign_core::limits::MAX_OPEN_PER_TENANT_MAX;
 use countersign_core::quota::Quota;
 use countersign_core::time::Timestamp;
 use serde::Serialize;
@@ -48,7 +49,7 @@ impl TenantCreated {
     }
 }
 
-/// `PATCH /v1/tenants/{tenant}`: `{quota: {burst?, per_minute?, max_stored?}}`. What is left out stays.
+/// `PATCH /v1/tenants/{tenant}`: `{quota: {burst?, per_minute?, max_stored?, max_open?}}`. What is left out stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotaBody {
     /// Questions at once.
@@ -57,6 +58,8 @@ pub struct QuotaBody {
     pub per_minute: Option<u32>,
     /// Questions that are stored.
     pub max_stored: Option<u64>,
+    /// Questions that wait for an answer at once.
+    pub max_open: Option<usize>,
 }
 
 impl QuotaBody {
@@ -73,6 +76,9 @@ impl QuotaBody {
                 burst: small("burst"),
                 per_minute: small("per_minute"),
                 max_stored: quota.integer("max_stored", QUOTA_STORED),
+                max_open: quota
+                    .integer("max_open", 1..=MAX_OPEN_PER_TENANT_MAX as u64)
+                    .and_then(|number| usize::try_from(number).ok()),
             };
             quota.finish();
             read
@@ -115,6 +121,7 @@ struct QuotaView {
     burst: u32,
     per_minute: u32,
     max_stored: u64,
+    max_open: usize,
 }
 
 impl TenantView {
@@ -134,6 +141,7 @@ impl TenantView {
                 burst: facts.quota.burst,
                 per_minute: facts.quota.per_minute,
                 max_stored: facts.quota.max_stored,
+                max_open: facts.quota.max_open,
             },
         }
     }

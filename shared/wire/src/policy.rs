@@ -5,7 +5,7 @@ use std::time::Duration;
 use countersign_core::assurance::Assurance;
 use countersign_core::audience::AudienceEntry;
 use countersign_core::delivery::ChannelKind;
-use countersign_core::limits::MAX_OPEN_PER_SESSION_MAX;
+use countersign_core::limits::{MAX_OPEN_PER_APPROVER_MAX, MAX_OPEN_PER_SESSION_MAX};
 use countersign_core::policy::{Policy, TierPolicy};
 use countersign_core::time::Timestamp;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::limits::{
     AUDIENCE, CALLBACK_ORIGINS, COOL_DOWN_SECONDS, COOL_DOWNS, ORIGIN_CHARS, RETENTION_DAYS,
     SESSION_TTL_SECONDS,
 };
-use crate::rejected::{INVALID_REQUEST, Rejected};
+use crate::rejected::Rejected;
 
 /// What an audience entry must be.
 pub const AUDIENCE_ENTRY: &str = "group: and the name of a group, or the id of an approver";
@@ -45,7 +45,6 @@ impl PolicyBody {
         let fields = Fields::root(body, &faults);
         let version = fields.integer("version", 1..=u64::MAX);
         fields.raw("updated_at");
-        fields.forbid(INVALID_REQUEST, "max_open_per_approver", "must be null: it is not enforced yet");
         let mut policy = Policy::of_new_tenant();
         if let Some(tiers) = fields.object("tiers") {
             policy.read = tier(&tiers, "read", policy.read);
@@ -58,9 +57,10 @@ impl PolicyBody {
         policy.retention = fields
             .integer("retention_days", RETENTION_DAYS)
             .map(|days| Duration::from_secs(days * DAY_SECONDS));
-        let max_open = fields.integer("max_open_per_session", 1..=MAX_OPEN_PER_SESSION_MAX as u64);
-        let max_open = max_open.and_then(|count| usize::try_from(count).ok());
-        policy.max_open_per_session = max_open.unwrap_or(policy.max_open_per_session);
+        let of_session = count(&fields, "max_open_per_session", MAX_OPEN_PER_SESSION_MAX);
+        policy.max_open_per_session = of_session.unwrap_or(policy.max_open_per_session);
+        let of_approver = count(&fields, "max_open_per_approver", MAX_OPEN_PER_APPROVER_MAX);
+        policy.max_open_per_approver = of_approver.unwrap_or(policy.max_open_per_approver);
         let self_approval = fields.word("self_approval", &[true, false], self_approval_word);
         policy.self_approval = self_approval.unwrap_or(policy.self_approval);
         policy.asker_may_choose = fields.flag("asker_may_choose");
@@ -87,6 +87,10 @@ fn tier(tiers: &Fields<'_>, key: &'static str, new: TierPolicy) -> TierPolicy {
     };
     fields.finish();
     read
+}
+
+fn count(fields: &Fields<'_>, key: &'static str, most: usize) -> Option<usize> {
+    fields.integer(key, 1..=most as u64).and_then(|count| usize::try_from(count).ok())
 }
 
 fn seconds(fields: &Fields<'_>, key: &'static str) -> Option<Duration> {
@@ -136,7 +140,7 @@ pub struct PolicyView {
     default_ttl_seconds: Option<u64>,
     retention_days: Option<u64>,
     max_open_per_session: usize,
-    max_open_per_approver: Option<usize>,
+    max_open_per_approver: usize,
     self_approval: &'static str,
     asker_may_choose: bool,
     pull: bool,
@@ -176,7 +180,7 @@ impl PolicyView {
             default_ttl_seconds: policy.default_ttl.map(|span| span.as_secs()),
             retention_days: policy.retention.map(|span| span.as_secs() / DAY_SECONDS),
             max_open_per_session: policy.max_open_per_session,
-            max_open_per_approver: None,
+            max_open_per_approver: policy.max_open_per_approver,
             self_approval: self_approval_word(policy.self_approval),
             asker_may_choose: policy.asker_may_choose,
             pull: policy.pull,
@@ -241,6 +245,7 @@ mod tests {
             default_ttl: Some(Duration::from_secs(90)),
             retention: Some(Duration::from_hours(48)),
             max_open_per_session: 50,
+            max_open_per_approver: 49,
             self_approval: true,
             asker_may_choose: true,
             pull: true,
@@ -263,7 +268,7 @@ mod tests {
         refuses(&json!({"tiers": {"write": {"audience": ["group:a", "b"]}}}), "/tiers/write/audience/1");
         refuses(&json!({"tiers": {"write": {"channels": ["pigeon"]}}}), "/tiers/write/channels/0");
         refuses(&json!({"max_open_per_session": 51}), "/max_open_per_session");
-        refuses(&json!({"max_open_per_approver": 20}), "/max_open_per_approver");
+        refuses(&json!({"max_open_per_approver": 51}), "/max_open_per_approver");
         refuses(&json!({"self_approval": true}), "/self_approval");
         refuses(&json!({"reasons": ["Not\u{202e}now"]}), "/reasons/0");
         refuses(&json!({"reasons": ["x".repeat(61)]}), "/reasons/0");

@@ -96,6 +96,26 @@ async fn answers_outlive_a_rotation_of_the_key_that_wraps() {
     assert_eq!(read["content"]["note"], "tell nobody of the merger");
 }
 
+/// What the run-book of SECURITY.md says of dropping a seal key where no KMS key is set.
+#[tokio::test]
+async fn a_tenant_needs_the_key_that_it_was_made_under_for_new_answers_too() {
+    let mut web = Web::start().await;
+    let asked = web.api("POST", "/v1/elicitations", json!({"message": "Send it?"})).await.expect(201).json();
+    let respond = format!("/v1/elicitations/{}/respond", asked["id"].as_str().unwrap());
+    let new = || SealKey::new("k2", [2; 32]).unwrap();
+    let under = |old| RingWrap::new(&KeyRing::new(new(), old), web.test.app.entropy.clone());
+    let (dropped, kept) = (under(vec![]), under(vec![SealKey::new(SEAL_KEY.0, SEAL_KEY.1).unwrap()]));
+    let (dropped, kept) = (wrapping(&web, Arc::new(dropped)), wrapping(&web, Arc::new(kept)));
+    web.router = dropped.clone();
+    let refused = web.api("POST", &respond, json!({"action": "accept"})).await;
+    assert!(refused.status.is_server_error(), "{}", refused.status);
+    web.router = kept;
+    web.api("POST", &respond, json!({"action": "accept"})).await.expect(200);
+    web.router = dropped;
+    let read = web.api("GET", respond.trim_end_matches("/respond"), Value::Null).await;
+    assert!(read.status.is_server_error(), "{}", read.status);
+}
+
 /// A key service that is down.
 struct Down;
 

@@ -118,3 +118,61 @@ async fn a_bucket_that_cannot_be_written_refuses_nobody() {
     web.test.faults.set(Op::Update, Fault::Error, 1_000);
     demo.ask(&web).await.expect(201);
 }
+
+#[tokio::test]
+async fn what_waits_is_bounded_until_it_is_answered_withdrawn_or_over() {
+    let web = Web::start().await;
+    limit(&web, "demo", json!({"max_open": 2})).await;
+    let demo = Tenant { key: web.key.clone() };
+    let first = demo.ask(&web).await.expect(201).json();
+    let second = demo.ask(&web).await.expect(201).json();
+    let refused = demo.ask(&web).await.expect(429);
+    assert_eq!(
+        (&refused.json()["code"], &refused.headers["retry-after"]),
+        (&json!("quota_exceeded"), &"60".parse().unwrap())
+    );
+    let answer = format!("/v1/elicitations/{}/respond", first["id"].as_str().unwrap());
+    web.api("POST", &answer, json!({"action": "accept"})).await.expect(200);
+    demo.ask(&web).await.expect(201);
+    demo.ask(&web).await.expect(429);
+    let withdraw = format!("/v1/elicitations/{}/withdraw", second["id"].as_str().unwrap());
+    web.api("POST", &withdraw, Value::Null).await.expect(200);
+    demo.ask(&web).await.expect(201);
+    web.test.clock.advance(Duration::from_hours(8 * 24));
+    demo.ask(&web).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_repeat_of_what_waits_is_answered_in_a_full_tenant() {
+    let web = Web::start().await;
+    limit(&web, "demo", json!({"max_open": 1})).await;
+    let (_, path) = web.session().await;
+    let ask = |id: &str| json!({"message": "Send it?", "_meta": {"com.pulsemcp/request-id": id}});
+    let asked = web.call("POST", &path, "", ask("r1")).await.expect(201).json();
+    web.call("POST", &path, "", ask("r2")).await.expect(429);
+    let again = web.call("POST", &path, "", ask("r1")).await.expect(201).json();
+    assert_eq!(again["requestId"], asked["requestId"]);
+}
+
+#[tokio::test]
+async fn what_waits_in_one_tenant_fills_no_other() {
+    let web = Web::start().await;
+    let other = Tenant::new(&web, "other").await;
+    limit(&web, "demo", json!({"max_open": 1})).await;
+    limit(&web, "other", json!({"max_open": 1})).await;
+    let demo = Tenant { key: web.key.clone() };
+    demo.ask(&web).await.expect(201);
+    demo.ask(&web).await.expect(429);
+    other.ask(&web).await.expect(201);
+}
+
+#[tokio::test]
+async fn what_cannot_be_counted_refuses_nobody() {
+    use countersign_embedded::faults::{Fault, Op};
+    let web = Web::start().await;
+    limit(&web, "demo", json!({"max_open": 1})).await;
+    let demo = Tenant { key: web.key.clone() };
+    demo.ask(&web).await.expect(201);
+    web.test.faults.set(Op::Query, Fault::Error, 1_000);
+    demo.ask(&web).await.expect(201);
+}

@@ -12,13 +12,13 @@ pub(crate) const SECRET: &str = "a shared secret of thirty-2 bytes";
 const ISS: &str = "https://id.acme.example";
 
 /// A deployment with an issuer, and an approver whom it calls `mara`.
-struct Idp {
-    web: Web,
+pub(crate) struct Idp {
+    pub(crate) web: Web,
     issuer: String,
 }
 
 impl Idp {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let web = Web::start().await;
         let body = json!({"iss": ISS, "shared_secret": SECRET, "algorithm": "HS256", "scopes": ["ask", "read", "decide"],
             "acr": {"code": ["mfa"], "passkey": ["hwk"]}});
@@ -29,7 +29,7 @@ impl Idp {
         Self { web, issuer: made["id"].as_str().unwrap().to_owned() }
     }
 
-    fn token(&self, sub: &str, more: Value) -> String {
+    pub(crate) fn token(&self, sub: &str, more: Value) -> String {
         let now = self.web.test.now().millis() / 1_000;
         let mut claims = json!({"iss": ISS, "aud": "http://127.0.0.1:8787/demo", "sub": sub, "exp": now + 300,
             "scope": "read decide"});

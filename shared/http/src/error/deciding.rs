@@ -37,7 +37,8 @@ impl From<RespondError> for ApiError {
                 Self::new(StatusCode::FORBIDDEN, "assurance_too_low", "A stronger sign-in is needed", detail)
             }
             RespondError::SelfApproval => {
-                let detail = "This key asked the question, and this tenant does not let an asker decide.";
+                let detail = "The caller asked this question, with this or another credential, and this tenant does \
+                              not let an asker decide. Somebody else has to answer.";
                 Self::new(StatusCode::FORBIDDEN, "self_approval", "An asker may not decide", detail)
             }
             RespondError::AlreadySettled(winner) => already_settled(&winner),

@@ -19,6 +19,11 @@ impl ApiError {
                 );
                 (detail, seconds)
             }
+            OverQuota::Open => {
+                let detail = "As many questions of this tenant wait for an answer as its quota allows. Nobody was asked, \
+                              and this is not a refusal. Wait for answers, or withdraw some.";
+                (detail.to_owned(), 60)
+            }
             OverQuota::Stored => {
                 let detail = "This tenant keeps as many questions as its quota allows. Nobody was asked, and this is not \
                               a refusal. Old ones go as their retention ends; tell your operator.";

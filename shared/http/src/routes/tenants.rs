@@ -62,6 +62,7 @@ pub(super) async fn change(
         burst: wanted.burst.unwrap_or(quota.burst),
         per_minute: wanted.per_minute.unwrap_or(quota.per_minute),
         max_stored: wanted.max_stored.unwrap_or(quota.max_stored),
+        max_open: wanted.max_open.unwrap_or(quota.max_open),
     };
     Ok(Json(tenant_view(&app.set_quota(operator, &id, change).await?)))
 }

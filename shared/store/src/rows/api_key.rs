@@ -9,7 +9,7 @@ use countersign_core::id::Principal;
 use countersign_core::seal::KeyedHash;
 use countersign_core::time::Timestamp;
 
-use super::attributes::{Builder, Reader, text, time, words};
+use super::attributes::{Builder, PEOPLE, Reader, people, text, time, words};
 use crate::keys::Keys;
 use crate::table::Item;
 
@@ -20,6 +20,7 @@ pub(crate) fn key_item(keys: &Keys, key: &KeyRecord) -> Item {
         .set("id", text(key.id.to_string()))
         .set("name", text(&*key.name))
         .set("principal", text(key.principal.as_str()))
+        .set(PEOPLE, people(&key.people))
         .set("scopes", words(key.scopes.iter().map(|scope| scope.word())))
         .maybe("tier_ceiling", key.bounds.tier_ceiling.map(|tier| text(tier.word())))
         .set("servers", listed(&key.bounds.servers))
@@ -60,6 +61,7 @@ pub(crate) fn read_key(item: &Item) -> Result<KeyRecord, StoreError> {
         id: row.parsed("id")?,
         name: row.text("name")?.to_owned(),
         principal: Principal::stored(row.text("principal")?),
+        people: row.people()?,
         scopes: row.words("scopes")?,
         bounds: Bounds {
             tier_ceiling: tier.transpose()?,

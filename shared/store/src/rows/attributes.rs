@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use countersign_app::ports::StoreError;
+use countersign_core::id::ApproverId;
 use countersign_core::time::Timestamp;
 
 use crate::table::{Item, Key};
@@ -148,6 +149,19 @@ impl<'a> Reader<'a> {
         let word = |value: &AttributeValue| value.as_s().ok().and_then(|word| word.parse().ok());
         list.iter().map(|value| word(value).ok_or_else(|| self.corrupt(name))).collect()
     }
+
+    /// The approvers behind a credential or a question; none where the row says nothing.
+    pub(super) fn people(&self) -> Result<Vec<ApproverId>, StoreError> {
+        if self.item.contains_key(PEOPLE) { self.words(PEOPLE) } else { Ok(vec![]) }
+    }
+}
+
+/// Name of the attribute with the approvers behind a credential or a question.
+pub(super) const PEOPLE: &str = "people";
+
+/// Approvers as a list attribute.
+pub(crate) fn people(people: &[ApproverId]) -> AttributeValue {
+    AttributeValue::L(people.iter().map(|one| text(one.to_string())).collect())
 }
 
 /// Words as a list attribute.

@@ -17,7 +17,7 @@ use countersign_core::id::{Front, Principal};
 use countersign_core::json::Sha256;
 use countersign_core::state::{Answer, Decider, Decision, State, Verdict};
 
-use super::attributes::{Builder, Reader, number, text, time, words};
+use super::attributes::{Builder, PEOPLE, Reader, number, people, text, time, words};
 use crate::keys::{Keys, due_place, due_shard, shard};
 use crate::table::Item;
 
@@ -41,6 +41,7 @@ pub(crate) fn elicitation_item(keys: &Keys, new: &NewElicitation) -> Item {
         .maybe("session", one.session.map(|id| text(id.to_string())))
         .set("principal", text(one.principal.as_str()))
         .maybe("session_owner", one.session_owner.as_ref().map(|owner| text(owner.as_str())))
+        .set(PEOPLE, people(&one.people))
         .maybe("server", one.server.as_deref().map(text))
         .maybe("tool", one.tool.as_deref().map(text))
         .set("tier", text(one.tier.word()))
@@ -82,6 +83,7 @@ pub(crate) fn read_elicitation(item: &Item) -> Result<Elicitation, StoreError> {
         session: row.maybe_parsed("session")?,
         principal: Principal::stored(row.text("principal")?),
         session_owner: row.maybe_text("session_owner")?.map(Principal::stored),
+        people: row.people()?,
         server: row.maybe_owned("server")?,
         tool: row.maybe_owned("tool")?,
         tier: Tier::from_word(row.text("tier")?).ok_or_else(|| row.corrupt("tier"))?,

@@ -13,7 +13,7 @@ mod session;
 mod tenant;
 
 pub(crate) use api_key::{hash_map, key_item, previous_map, read_key};
-pub(crate) use attributes::{Reader, number, text, time};
+pub(crate) use attributes::{Reader, number, people, text, time};
 pub(crate) use content::{read_content, write_content};
 pub(crate) use delivery::{delivery_item, read_delivery_row};
 pub(crate) use elicitation::{STATUS_DECIDED, STATUS_EXPIRED, STATUS_PENDING, STATUS_WITHDRAWN};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use countersign_app::ports::StoreError;
 use countersign_app::records::PolicyVersion;
 use countersign_core::assurance::Assurance;
+use countersign_core::limits::MAX_OPEN_PER_APPROVER;
 use countersign_core::policy::{Policy, TierPolicy};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,7 @@ struct PolicyRow {
     default_ttl_ms: Option<u64>,
     retention_ms: Option<u64>,
     max_open_per_session: usize,
+    max_open_per_approver: Option<usize>,
     self_approval: bool,
     asker_may_choose: bool,
     pull: bool,
@@ -52,6 +54,7 @@ pub(crate) fn policy_text(policy: &Policy) -> String {
         default_ttl_ms: policy.default_ttl.map(millis),
         retention_ms: policy.retention.map(millis),
         max_open_per_session: policy.max_open_per_session,
+        max_open_per_approver: Some(policy.max_open_per_approver),
         self_approval: policy.self_approval,
         asker_may_choose: policy.asker_may_choose,
         pull: policy.pull,
@@ -92,6 +95,7 @@ pub(crate) fn read_policy(item: &Item) -> Result<PolicyVersion, StoreError> {
         default_ttl: read.default_ttl_ms.map(Duration::from_millis),
         retention: read.retention_ms.map(Duration::from_millis),
         max_open_per_session: read.max_open_per_session,
+        max_open_per_approver: read.max_open_per_approver.unwrap_or(MAX_OPEN_PER_APPROVER),
         self_approval: read.self_approval,
         asker_may_choose: read.asker_may_choose,
         pull: read.pull,

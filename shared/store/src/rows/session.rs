@@ -9,7 +9,7 @@ use countersign_core::id::Principal;
 use countersign_core::json::Sha256;
 use countersign_core::session::{LostElicitation, LostReason, OpenQuestion, Session, TokenFacts};
 
-use super::attributes::{Builder, Reader, number, text, time};
+use super::attributes::{Builder, PEOPLE, Reader, number, people, text, time};
 use super::elicitation::entries_value;
 use crate::keys::Keys;
 use crate::table::Item;
@@ -26,6 +26,7 @@ pub(crate) fn session_item(keys: &Keys, session: &Session) -> Item {
         .set("name", text(session.name.as_str()))
         .maybe("title", session.title.as_deref().map(text))
         .set("owner", text(session.owner.as_str()))
+        .set(PEOPLE, people(&session.people))
         .maybe("surface", session.surface.as_ref().map(|surface| text(surface.to_string())))
         .maybe("default_ttl_ms", session.default_ttl.map(|ttl| number(ttl.as_millis())))
         .maybe("audience", session.audience.as_deref().map(entries_value))
@@ -72,6 +73,7 @@ pub(crate) fn read_session(item: &Item) -> Result<Session, StoreError> {
         name: row.parsed("name")?,
         title: row.maybe_owned("title")?,
         owner: Principal::stored(row.text("owner")?),
+        people: row.people()?,
         surface: surface.map_err(|_| row.corrupt("surface"))?,
         default_ttl: row.maybe_millis("default_ttl_ms")?,
         audience: item.get("audience").map(|_| row.words("audience")).transpose()?,

@@ -42,6 +42,7 @@ fn read_quota(row: &Reader<'_>) -> Result<Quota, StoreError> {
         burst: row.maybe_number("quota_burst")?.unwrap_or(usual.burst),
         per_minute: row.maybe_number("quota_per_minute")?.unwrap_or(usual.per_minute),
         max_stored: row.maybe_number("quota_max_stored")?.unwrap_or(usual.max_stored),
+        max_open: row.maybe_number("quota_max_open")?.unwrap_or(usual.max_open),
     })
 }
 

@@ -1,9 +1,11 @@
 //! Approvers, groups, the policy, who may answer, and how often people are asked again.
 
 mod approvers;
+mod crowd;
 mod decline;
 mod document;
 mod eligibility;
+mod people;
 
 use countersign_app::approvers::NewApprover;
 use countersign_app::authority::{Caller, Proof, Target};
