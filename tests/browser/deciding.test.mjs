@@ -16,7 +16,7 @@ async function at(question) {
 
 test("what was typed into thirteen fields of nine kinds is what the asker polls", async () => {
   const { server } = world;
-  const asked = await server.askFallback("supplier-1", "Add this supplier.", SUPPLIER);
+  const asked = await server.askFallback("supplier-1", "Add this supplier.", { requestedSchema: SUPPLIER });
   assert.equal((await server.poll(asked.id)).action, "pending");
   const page = await at(asked);
   await fillSupplier(page);
@@ -244,7 +244,7 @@ describe("too late", () => {
 
   test("the last two seconds of the asker's own deadline take no answer", async () => {
     const { server } = world;
-    const asked = await server.askFallback("closing-1", "Open the folder?", undefined);
+    const asked = await server.askFallback("closing-1", "Open the folder?", { seconds: 120 });
     const page = await at(asked);
     const standing = () => server.api("GET", `/v1/elicitations/${asked.reference}`);
     const { decide_by } = await standing();

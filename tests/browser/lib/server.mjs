@@ -5,10 +5,11 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { until } from "./until.mjs";
 
-const BINARY = resolve(process.env.COUNTERSIGN_BINARY ?? "target/release/countersign");
+const BINARY = resolve(process.env.COUNTERSIGN_BINARY ?? fileURLToPath(new URL("../../../target/release/countersign", import.meta.url)));
 const READY_MS = 30_000;
 
 export class Server {
@@ -19,6 +20,7 @@ export class Server {
     const args = ["serve", "--dev-hooks", "--port", "0", "--memory", "--ready-file", ready];
     const child = spawn(BINARY, args, { cwd: folder, env: { PATH: process.env.PATH, ...env }, stdio: ["ignore", "pipe", "pipe"] });
     const server = new Server(child, folder);
+    child.on("error", (error) => (server.log += error));
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (server.log += text));
     try {
       server.ready = await until("the server is ready", async () => {
@@ -112,8 +114,14 @@ export class Server {
   }
 
   /** Asks as the tool servers do that speak the fallback shape. */
-  async askFallback(id, message, requestedSchema) {
-    const body = { message, requestedSchema, _meta: { "com.pulsemcp/request-id": id, "com.pulsemcp/tool-name": "add_supplier" } };
+  async askFallback(id, message, { requestedSchema, seconds = 3600 } = {}) {
+    const { now } = await this.advance(0);
+    const _meta = {
+      "com.pulsemcp/request-id": id,
+      "com.pulsemcp/tool-name": "add_supplier",
+      "com.pulsemcp/expires-at": new Date(Date.parse(now) + seconds * 1000).toISOString(),
+    };
+    const body = { message, requestedSchema, _meta };
     const headers = { "content-type": "application/json" };
     const answer = await fetch(this.ready.env.ELICITATION_REQUEST_URL, { method: "POST", headers, body: JSON.stringify(body) });
     assert.ok(answer.ok, await answer.clone().text());
