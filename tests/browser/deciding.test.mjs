@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { approve, assertClean, codeFor, codesSent, decline, dismiss, signedIn, YOU } from "./lib/browser.mjs";
+import { approve, assertClean, codeFor, codesSent, decline, dismiss, PHONE, signedIn, YOU } from "./lib/browser.mjs";
 import { DELETION, fillSupplier, FOLDER, FORM, SUPPLIED, SUPPLIER } from "./lib/questions.mjs";
 import { scene } from "./lib/scene.mjs";
 
@@ -152,6 +152,21 @@ describe("with match codes", () => {
     await decline(page).click();
     await page.getByRole("heading", { name: "You declined this" }).waitFor();
     assert.equal((await server.view(asked)).status, "decline");
+    await page.close();
+  });
+
+  test("a wrong code is seen at once on a phone", async () => {
+    const { server } = world;
+    await server.needs("code");
+    const asked = await server.ask(DELETION);
+    const page = await at(asked);
+    await page.setViewportSize(PHONE);
+    await type(page, asked.match_code === "11" ? "12" : "11");
+    await approve(page).click();
+    const error = page.getByText("That is not the code.");
+    await error.waitFor();
+    const { y } = await error.boundingBox();
+    assert.ok(y > 0 && y < PHONE.height, `the error stands at ${y} of ${PHONE.height} px`);
     await page.close();
   });
 
