@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { approve, assertClean, codeFor, codesSent, decline, dismiss, PHONE, signedIn, YOU } from "./lib/browser.mjs";
+import { approve, assertClean, codeFor, codesSent, decline, dismiss, PHONE, signedIn, signInHere, YOU } from "./lib/browser.mjs";
 import { DELETION, fillSupplier, FOLDER, FORM, SUPPLIED, SUPPLIER } from "./lib/questions.mjs";
 import { scene } from "./lib/scene.mjs";
 
@@ -106,6 +106,33 @@ test("Enter in a field approves nothing", async () => {
   assert.equal((await server.view(asked)).status, "pending");
   assert.equal(await page.getByLabel("Supplier name").inputValue(), SUPPLIED.name);
   await page.close();
+});
+
+test("a sign-in that ended meanwhile loses nothing of what was typed", async () => {
+  const { browser, server } = world;
+  const asked = await server.ask(FORM);
+  const { context, page } = await signedIn(browser, server);
+  await page.goto(asked.path);
+  await fillSupplier(page);
+  await server.advance(31 * 60_000);
+  await approve(page).click();
+  await page.getByRole("heading", { name: "You are not signed in any more" }).waitFor();
+  const opened = context.waitForEvent("page");
+  await page.getByRole("link", { name: "Sign in, in another tab" }).click();
+  const beside = await opened;
+  await signInHere(beside, server, YOU);
+  await beside.waitForURL(`**${asked.path}`);
+  await page.getByRole("button", { name: "Send my answer again" }).click();
+  await page.getByRole("heading", { name: "Nothing was decided" }).waitFor();
+  assert.equal((await server.view(asked)).status, "pending");
+  assert.equal(await page.getByLabel("Supplier name").inputValue(), SUPPLIED.name);
+  await approve(page).click();
+  await page.getByRole("heading", { name: "You approved this" }).waitFor();
+  assert.deepEqual((await server.view(asked)).content, SUPPLIED);
+  assertClean(context);
+  await context.close();
+  await world.you.context.close();
+  world.you = await signedIn(browser, server);
 });
 
 test("hidden characters and look-alikes are shown as what they are", async () => {

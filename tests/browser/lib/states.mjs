@@ -297,7 +297,7 @@ export const STATES = {
     const page = await stage.page((await stage.ask(FOLDER)).path);
     await page.context().clearCookies();
     await approve(page).click();
-    await heading(page, "Not signed in");
+    await heading(page, "You are not signed in any more");
     return page;
   },
   "error-foreign-form": async (stage) => {
@@ -316,7 +316,7 @@ export const STATES = {
     const page = await stage.page((await stage.ask(FOLDER)).path);
     await page.locator("input[name=csrf]").evaluate((field) => (field.value = "x"));
     await approve(page).click();
-    await heading(page, "This page is too old");
+    await heading(page, "Nothing was decided");
     return page;
   },
 };
