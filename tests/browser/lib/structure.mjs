@@ -1,6 +1,7 @@
 // What a screen reader makes of a page, without what differs from run to run.
 
 const MASKS = [
+  [/http:\/\/localhost:\d+/g, ""],
   [/\b[0-9A-HJKMNP-TV-Z]{3}-[0-9A-HJKMNP-TV-Z]{3}\b/g, "REFERENCE"],
   [/\b\d\d:\d\d:\d\d\b/g, "TIME"],
   [/\b\d\d:\d\d UTC/g, "TIME UTC"],
