@@ -4,7 +4,7 @@ import { chromium } from "playwright-core";
 
 import { until } from "./until.mjs";
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 30_000;
 
 /** A browser that finds no host but this machine. */
 export function launch() {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 const STEP_MS = 25;
 
 /** Waits until `look` answers something, and answers that. */
-export async function until(what, look, limit = 15_000) {
+export async function until(what, look, limit = 30_000) {
   const end = performance.now() + limit;
   for (;;) {
     const seen = await look();
