@@ -10,13 +10,13 @@ DECISION = ("verdict", "content", "decided_by", "decided_at", "reason")
 BULK = ("BatchWriteItem", "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
 # DESIGN.md section 4: no other function may ever write a decision.
 MAY_EVER_DECIDE = {"respond", "pages", "manage"}
-# What the code does today: pages have no sign-in yet, and manage only withdraws.
-DECIDES = {"respond"}
+# What the code does today: manage only withdraws.
+DECIDES = {"respond", "pages"}
 
 # Who walks the table and removes whatever a deleted tenant left.
 PURGES = {"sweep"}
 # Who else may delete anything at all; and what nobody may delete: what people were asked and did, and the policies it was under.
-DELETES = {"manage"}
+DELETES = {"manage", "pages"}
 RECORDS = ("T#demo#E#el_1", "T#demo#S#se_1", "T#demo#A#2026-01-01#3", "T#demo#REF#K7Q-4MD", "T#demo#RID#abc", "T#demo#POLICY")
 
 TABLE = f"arn:aws:dynamodb:{policy.REGION}:{policy.ACCOUNT}:table/Table"
@@ -38,10 +38,12 @@ def grants(function):
     read = {(f"dynamodb:{one}", TABLE, None) for one in ("GetItem", "BatchGetItem", "Query")}
     put, update = ("dynamodb:PutItem", TABLE), ("dynamodb:UpdateItem", TABLE)
     question, session, audit = "T#*#E#*", "T#*#S#*", "T#*#A#*"
+    code, human = "T#*#CODE#*", "T#*#H#*"
     approvers, external, key = "T#*#APPROVERS", "T#*#XID#*", "T#*#K#*"
     own = {
         "create": {
             *(one for one in read if one[0] != "dynamodb:Query"),
+            *(("dynamodb:Query", f"{TABLE}/index/{name}", None) for name in ("list", "mine")),
             (*put, (question, "T#*#REF#*", "T#*#RID#*", session, audit)), (*update, (question, session, "T#*#QUOTA")), (*update, (key,)),
         },
         "poll": {*read, ("dynamodb:Query", f"{TABLE}/index/list", None), (*update, (question,)), (*update, (key,))},
@@ -54,15 +56,19 @@ def grants(function):
             (*put, (session, "T#*#I#*", key, "T#*#KEYS", "T#*#TENANT", approvers, external, "T#*#POLICY", "T#*#ENDPOINTS", "T#*#ISSUERS", "TENANTS", audit)),
             ("dynamodb:DeleteItem", TABLE, (approvers, external, key, "T#*#KEYS", "T#*#ENDPOINTS", "T#*#ISSUERS")),
         },
-        "pages": {("dynamodb:GetItem", TABLE, ("READY",))},
+        "pages": {
+            *read, ("dynamodb:Query", f"{TABLE}/index/mine", None), (*put, (audit, "T#*#N#*")), (*update, (question, session)),
+            (*put, (code, human)), (*update, (code, human, "T#*#RATE#*")), ("dynamodb:DeleteItem", TABLE, (human,)),
+            ("dynamodb:ConditionCheckItem", TABLE, (approvers,)),
+        },
         "sweep": {
             *read, ("dynamodb:Query", f"{TABLE}/index/due", None), (*put, (question,)), (*update, (question, session)),
             ("sqs:SendMessage", QUEUE, None), ("dynamodb:Scan", TABLE, None), ("dynamodb:DeleteItem", TABLE, ("T#*", "TENANTS")),
-            (*update, ("TENANTS",)),
+            (*update, ("TENANTS",)), (*update, (code,)),
         },
     }[function]
     log = {(f"logs:{one}", log_of(function), None) for one in ("CreateLogStream", "PutLogEvents")}
-    data_keys = {"pages": (), "manage": ("Decrypt", "Encrypt")}.get(function, ("Decrypt",))
+    data_keys = {"manage": ("Decrypt", "Encrypt")}.get(function, ("Decrypt",))
     own |= {(f"kms:{one}", KEY, None) for one in data_keys}
     return own | log | {("secretsmanager:GetSecretValue", "<SecretArn>", None)}
 
@@ -181,7 +187,8 @@ def delete_faults(template):
     """No record is deleted, whatever is granted; and nothing at all by whoever deletes nothing."""
     for function in (one for one in FUNCTIONS if one not in PURGES):
         open_role = [*policy.statements(template, function), {"Effect": "Allow", "Action": ["dynamodb:*"], "Resource": [TABLE]}]
-        keys = RECORDS if function in DELETES else (*RECORDS, "T#demo#APPROVERS", "T#demo#NEW#1")
+        more = {"manage": (), "pages": ("T#demo#N#1", "T#demo#CODE#1", "T#demo#K#key_1", "T#demo#APPROVERS")}
+        keys = (*RECORDS, *more.get(function, ("T#demo#APPROVERS", "T#demo#NEW#1")))
         for key in keys:
             if policy.judge(open_role, "dynamodb:DeleteItem", TABLE, {"dynamodb:LeadingKeys": [key]}) != DENIED:
                 yield f"{function}: may delete {key}"

@@ -55,7 +55,15 @@ MUTANTS = {
     "a policy of AWS": lambda t: role(t, "pages")["ManagedPolicyArns"].append("arn:aws:iam::aws:policy/AmazonDynamoDBFullAccess"),
     "a shared role": lambda t: t["Resources"]["PollFunction"]["Properties"].update(Role={"Fn::GetAtt": ["CreateRole", "Arn"]}),
     "another's index": lambda t: statement(t, "poll", "List").update(Resource={"Fn::Sub": "${Table.Arn}/index/due"}),
-    "one action more": lambda t: statement(t, "pages", "Ready").update(Action=["dynamodb:GetItem", "dynamodb:Query"]),
+    "one action more": lambda t: statement(t, "pages", "Inbox").update(Action=["dynamodb:GetItem", "dynamodb:Query"]),
+    "pages may delete questions": lambda t: own(t, "pages").remove(statement(t, "pages", "KeepRecords")),
+    "pages may delete codes": lambda t: statement(t, "pages", "SignOut")["Condition"]["ForAllValues:StringLike"][
+        "dynamodb:LeadingKeys"
+    ].append("T#*#CODE#*"),
+    "pages may make keys": lambda t: statement(t, "pages", "SignIn")["Condition"]["ForAllValues:StringLike"][
+        "dynamodb:LeadingKeys"
+    ].append("T#*#K#*"),
+    "pages cannot decide": lambda t: role(t, "pages")["ManagedPolicyArns"].append({"Ref": "NoDecisions"}),
     "one action less": lambda t: statement(t, "manage", "Read").update(Action=["dynamodb:GetItem"]),
     "poll may put": lambda t: own(t, "poll").append(
         {"Sid": "X", "Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": {"Fn::GetAtt": ["Table", "Arn"]}}
@@ -88,7 +96,7 @@ MUTANTS = {
     **{
         f"{function} is without its deny": lambda t, f=function: role(t, f)["ManagedPolicyArns"].remove({"Ref": "NoDecisions"})
         for function in policy.FUNCTIONS
-        if function != "respond"
+        if function not in ("respond", "pages")
     },
     **{
         f"the deny forgets {name}": lambda t, n=name: deny(t)["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"].remove(n)

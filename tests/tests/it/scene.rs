@@ -78,7 +78,7 @@ impl Scene {
         button: Pressed,
     ) -> Result<Elicitation, RespondError> {
         let page = self.test.app.admit_decider(&self.test.key, &Target::Id(id)).await.expect("a good key");
-        self.test.app.respond(page, pressed(button, None)).await
+        Box::pin(self.test.app.respond(page, pressed(button, None))).await
     }
 
     /// What the asker of `request_id` learns.
