@@ -28,8 +28,9 @@ impl App {
         wanted: &Wanted,
     ) -> Result<(Rows, Vec<ElicitationId>), StoreError> {
         let store = self.store.tenant(tenant);
-        let (rows, open) =
-            futures_util::join!(store.read(wanted), store.open_questions(MAX_OPEN_PER_TENANT_MAX));
+        let both =
+            async { futures_util::join!(store.read(wanted), store.open_questions(MAX_OPEN_PER_TENANT_MAX)) };
+        let (rows, open) = Box::pin(both).await;
         Ok((rows?, or_none(tenant, open)))
     }
 

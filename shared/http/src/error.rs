@@ -7,6 +7,7 @@ mod deciding;
 mod issuers;
 mod managing;
 mod people;
+mod seen;
 mod signed;
 
 use axum::Json;

@@ -174,7 +174,7 @@ async fn an_archive_that_died_is_finished_by_its_retry() {
 async fn an_opened_session_that_died_is_the_same_session_for_its_retry() {
     let open = async |scene: &Scene| {
         let wish = SessionWish { name: Some("run-1".parse().unwrap()), ..SessionWish::default() };
-        scene.test.app.open_session(&scene.caller, wish).await
+        Box::pin(scene.test.app.open_session(&scene.caller, wish)).await
     };
     at_every_call(
         empty,

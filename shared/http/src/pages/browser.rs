@@ -3,7 +3,7 @@
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{ACCEPT, COOKIE, ORIGIN, SET_COOKIE, USER_AGENT};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Redirect, Response};
 use countersign_app::humans::{SignedIn, Visitor};
 use countersign_core::human::{CookieKind, HumanCookie};
@@ -349,28 +349,6 @@ impl FromRequest<Http> for Acting {
             http.app.note_seen(visitor).await;
         }
         Ok(Self { visitor, posted, wants_json })
-    }
-}
-
-impl ApiError {
-    /// Nobody is signed in, or not any more.
-    pub(crate) fn not_signed_in() -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "not_signed_in", "Not signed in", EN.signed_out)
-    }
-
-    /// A POST that none of our pages sent.
-    pub(crate) fn not_from_our_page(why: &str) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "foreign_origin", "Not from one of our pages", why)
-    }
-
-    /// A form whose token is not good here.
-    pub(crate) fn stale_form() -> Self {
-        Self::new(StatusCode::FORBIDDEN, "stale_form", "This page is too old", EN.bad_form)
-    }
-
-    /// No question, or none for this person.
-    pub(crate) fn no_question() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", EN.no_question, EN.no_question_why)
     }
 }
 

@@ -105,12 +105,5 @@ pub(crate) fn refused(
 ) -> ApiError {
     let said = code_error.map(str::to_owned).or_else(|| alerts.first().map(Said::said));
     let text = said.unwrap_or_else(|| EN.nothing_sent_one.to_owned());
-    let code = if code_error.is_some() {
-        "wrong_code"
-    } else if wrong.is_empty() {
-        "not_decided"
-    } else {
-        "invalid_content"
-    };
-    ApiError::new(status, code, "Nothing was decided", text).naming(wrong)
+    ApiError::not_decided(status, code_error.is_some(), text, wrong)
 }

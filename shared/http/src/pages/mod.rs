@@ -20,7 +20,7 @@ mod shown;
 pub(crate) mod signin;
 pub(crate) mod sso;
 mod when;
-mod words;
+pub(crate) mod words;
 
 pub(crate) use frame::{ErrorPage, secure};
 

@@ -166,8 +166,7 @@ pub(crate) async fn ask(
     let attempt = match http.app.request_code(&tenant, &mail, source).await {
         Ok(attempt) => attempt,
         Err(SignInError::TooMany) => {
-            let status = StatusCode::TOO_MANY_REQUESTS;
-            return Err(ApiError::new(status, "too_many_codes", EN.too_many_codes, EN.too_many_codes_why));
+            return Err(ApiError::too_many_codes());
         }
         Err(SignInError::Store(error)) => return Err(error.into()),
         Err(SignInError::UnknownTenant | SignInError::Over | SignInError::Wrong { .. }) => {
@@ -206,7 +205,7 @@ pub(crate) async fn code(
     };
     let json = wants_json(&form.headers);
     let Some(attempt) = posted.get("attempt").and_then(|id| id.parse().ok()) else {
-        return if json { Err(code_is_over()) } else { Ok(over()) };
+        return if json { Err(ApiError::code_is_over()) } else { Ok(over()) };
     };
     let cookies = Cookies::of(&http);
     let before = cookies.value(&form.headers, CookieKind::View);
@@ -216,7 +215,7 @@ pub(crate) async fn code(
     match http.app.enter_code(&tenant, attempt, &typed, remember, browser).await {
         Ok(signed) => Ok(arrived(cookies, &tenant, to.as_deref(), &signed, json)),
         Err(SignInError::Store(error)) => Err(error.into()),
-        Err(SignInError::Wrong { left }) if json => Err(wrong_code(left)),
+        Err(SignInError::Wrong { left }) if json => Err(ApiError::wrong_sign_in_code(&tries(left))),
         Err(SignInError::Wrong { left }) => {
             let page = CodePage {
                 f: Frame::bare(),
@@ -231,19 +230,10 @@ pub(crate) async fn code(
             Ok(html(StatusCode::UNPROCESSABLE_ENTITY, &page))
         }
         Err(SignInError::Over | SignInError::UnknownTenant | SignInError::TooMany) if json => {
-            Err(code_is_over())
+            Err(ApiError::code_is_over())
         }
         Err(SignInError::Over | SignInError::UnknownTenant | SignInError::TooMany) => Ok(over()),
     }
-}
-
-fn wrong_code(left: u32) -> ApiError {
-    let text = put(EN.wrong_code, &[&tries(left)]);
-    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_code", "The code is wrong", text)
-}
-
-fn code_is_over() -> ApiError {
-    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "code_over", EN.code_is_over, EN.code_is_over_why)
 }
 
 /// `3 tries`, `1 try`.

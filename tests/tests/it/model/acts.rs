@@ -33,7 +33,7 @@ impl Case {
             Step::Ask { slot, body, wait_s, stale } => {
                 Box::pin(self.ask(*slot, *body, *wait_s, *stale, death)).await
             }
-            Step::Admit => self.admit().await,
+            Step::Admit => Box::pin(self.admit()).await,
             Step::Poll(slot) => self.poll(self.pick(*slot), death).await,
             Step::View(slot) => self.view(self.pick(*slot), Duration::ZERO, death).await,
             Step::Respond { slot, press, stale, slow_ms } => {
@@ -142,7 +142,8 @@ impl Case {
             store.elicitation(self.id(slot)).await.map_err(|error| TestCaseError::fail(error.to_string()))?;
         let handle = row.filter(|_| by_handle).and_then(|row| row.poll_handle);
         let text = handle.unwrap_or_else(|| request_id(slot).as_str().to_owned());
-        let learned = self.mortal(death, async { Ok(self.test.app.poll(&self.token, &text).await) }).await?;
+        let work = async { Ok(self.test.app.poll(&self.token, &text).await) };
+        let learned = self.mortal(death, Box::pin(work)).await?;
         let told = match learned {
             None => None,
             Some(Poll::Known { state, .. }) => {
@@ -161,7 +162,7 @@ impl Case {
             let seen = self.test.app.view(&self.caller, self.id(slot), wait).await;
             seen.map_err(|error| TestCaseError::fail(error.to_string()))
         };
-        let seen = self.mortal(death, view).await?;
+        let seen = self.mortal(death, Box::pin(view)).await?;
         let state = seen.as_ref().and_then(|seen| seen.as_ref().map(|(_, state)| state.clone()));
         let told = seen.map(|seen| match seen {
             None => Reply::Unknown,
