@@ -1,21 +1,23 @@
 "use strict";
 // Adds to pages that work without it: a live countdown, questions that settle in place, and keys for the inbox.
 // It reads and it presses buttons that are on a page; it decides nothing by itself.
-(() => {
+((words) => {
   const main = document.querySelector("main[data-page]");
   if (!main) return;
   const page = main.dataset.page;
   const skew = Number(main.dataset.now || 0) - Date.now();
   const now = () => Date.now() + (main.dataset.now ? skew : 0);
 
+  const put = (sentence, value) => sentence.replace("{}", value);
   const left = (ms) => {
+    const { time } = words;
     const s = Math.max(0, Math.floor(ms / 1000));
-    const two = (n) => String(n).padStart(2, "0");
-    if (s < 600) return `${Math.floor(s / 60)}:${two(s % 60)} left`;
-    if (s < 3600) return `${Math.floor(s / 60)} min left`;
-    if (s < 86400) return `${Math.floor(s / 3600)} h${Math.floor(s / 60) % 60 ? ` ${Math.floor(s / 60) % 60} min` : ""} left`;
-    const d = Math.floor(s / 86400);
-    return `${d} day${d > 1 ? "s" : ""}${Math.floor(s / 3600) % 24 ? ` ${Math.floor(s / 3600) % 24} h` : ""} left`;
+    const two = (high, low, unit) => (low ? `${high} ${put(unit, low)}` : high);
+    const [minutes, hours, days] = [60, 3600, 86400].map((unit) => Math.floor(s / unit));
+    if (s < 600) return put(time.left, `${minutes}:${String(s % 60).padStart(2, "0")}`);
+    if (s < 3600) return put(time.left, put(time.minutes, minutes));
+    if (s < 86400) return put(time.left, two(put(time.hours, hours), minutes % 60, time.minutes));
+    return put(time.left, two(days > 1 ? put(time.days, days) : time.one_day, hours % 24, time.hours));
   };
 
   // Asks after 5 s, later and later while nothing answers, and not at all while nobody looks.
@@ -68,12 +70,12 @@
     clockOf(until, document.getElementById("clock-left"), document.getElementById("clock-bar"), main.querySelector(".clock"));
     const label = document.getElementById("clock-until");
     const time = label.querySelector("time");
-    label.replaceChildren("decide by ", time);
+    label.replaceChildren(words.script.decide_by, time);
     const wrong = document.getElementById("wrong");
     if (wrong) wrong.focus();
     poll(() => main.dataset.path, (question) => {
       if (!question.settled) return;
-      note(document.getElementById("settled-note"), question.settled, "Nothing that is typed here can be sent any more.", main.dataset.path, "See what came of it");
+      note(document.getElementById("settled-note"), question.settled, words.script.nothing_sent, main.dataset.path, words.script.see_outcome);
       for (const button of main.querySelectorAll(".answer button")) button.disabled = true;
       return "stop";
     });
@@ -118,8 +120,8 @@
       }
       const fresh = inbox.open.filter((one) => !known.has(one.reference)).length;
       // New rows come when they are asked for: a list that moves under the finger is answered wrongly.
-      if (fresh) note(document.getElementById("news"), fresh === 1 ? "1 new question" : `${fresh} new questions`, "", location.href, fresh === 1 ? "Show it" : "Show them");
-      document.title = `Inbox, ${inbox.open.length} open · Countersign`;
+      if (fresh) note(document.getElementById("news"), fresh === 1 ? words.script.new_question : put(words.script.new_questions, fresh), "", location.href, fresh === 1 ? words.script.show_it : words.script.show_them);
+      document.title = put(words.script.inbox_title, inbox.open.length);
     });
   }
 
@@ -159,7 +161,7 @@
     if (event.key === "?") {
       keys = !keys;
       try { localStorage.setItem("cs-keys", keys ? "on" : "off"); } catch { /* private window */ }
-      note(document.getElementById("news"), keys ? "Keys are on" : "Keys are off", "j, k: next, previous. Enter: open. Space: select. a, d, x: approve, decline, dismiss. ?: on and off.");
+      note(document.getElementById("news"), keys ? words.script.keys_on : words.script.keys_off, words.script.keys_help);
       return;
     }
     if (!keys) return;
@@ -178,4 +180,4 @@
     else return;
     if (event.key !== "Enter") event.preventDefault();
   });
-})();
+})(/* words */);

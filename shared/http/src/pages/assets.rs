@@ -5,12 +5,16 @@ use std::sync::OnceLock;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use countersign_core::json::Sha256;
+use serde_json::json;
 
+use super::words::EN;
 use crate::error::ApiError;
 use crate::path::Path;
 
 const CSS: &str = include_str!("../../assets/countersign.css");
+/// Begins where `WORDS` stands, with the words that it puts on a page.
 const SCRIPT: &str = include_str!("../../assets/countersign.js");
+const WORDS: &str = "/* words */";
 const ICON: &str = include_str!("../../assets/mark.svg");
 /// Past this, names of content change with every release anyway.
 const KEEP: &str = "public, max-age=31536000, immutable";
@@ -24,7 +28,16 @@ pub(crate) fn css() -> &'static str {
 /// The address of the script.
 pub(crate) fn script() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
-    PATH.get_or_init(|| address(SCRIPT, "js"))
+    PATH.get_or_init(|| address(spoken_script(), "js"))
+}
+
+/// The script with its words.
+fn spoken_script() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let words = json!({"time": EN.time, "script": EN.script});
+        SCRIPT.replacen(WORDS, &words.to_string(), 1)
+    })
 }
 
 /// The address of the icon.
@@ -43,7 +56,7 @@ pub(crate) async fn file(Path(file): Path<String>) -> Result<Response, ApiError>
     let (content, kind) = if path == css() {
         (CSS, "text/css; charset=utf-8")
     } else if path == script() {
-        (SCRIPT, "text/javascript; charset=utf-8")
+        (spoken_script(), "text/javascript; charset=utf-8")
     } else if path == icon() {
         (ICON, "image/svg+xml")
     } else {

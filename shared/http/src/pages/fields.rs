@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::browser::Posted;
 use super::shown::Foreign;
-use super::words::Words;
+use super::words::{FieldWords, Words, put};
 
 /// What the name of every field starts with, so that none is taken for one of ours.
 const PREFIX: &str = "f.";
@@ -236,11 +236,12 @@ fn with_zone(text: &str) -> String {
 }
 
 fn hint(kind: &FieldKind, prefilled: bool, w: &Words) -> Option<String> {
+    let f = &w.field;
     let rule = match kind {
-        FieldKind::Text(rules) => text_rule(rules),
-        FieldKind::Number(range) => Some(format!("A number{}.", bounds(range))),
-        FieldKind::Integer(range) => Some(format!("A whole number{}.", bounds(range))),
-        FieldKind::MultiSelect(rules) => Some(format!("Choose {}.", how_many(rules))),
+        FieldKind::Text(rules) => text_rule(rules, f),
+        FieldKind::Number(range) => Some(put(f.number, &[&bounds(range, f)])),
+        FieldKind::Integer(range) => Some(put(f.whole_number, &[&bounds(range, f)])),
+        FieldKind::MultiSelect(rules) => Some(put(f.choose, &[&how_many(rules, f)])),
         FieldKind::Boolean | FieldKind::Select(_) => None,
     };
     match (rule, prefilled) {
@@ -250,57 +251,61 @@ fn hint(kind: &FieldKind, prefilled: bool, w: &Words) -> Option<String> {
     }
 }
 
-fn text_rule(rules: &Text) -> Option<String> {
+fn text_rule(rules: &Text, f: &FieldWords) -> Option<String> {
     match rules.format {
-        Some(Format::Email) => Some("E-mail address.".to_owned()),
-        Some(Format::Uri) => Some("Full address, such as https://northwind.example".to_owned()),
-        Some(Format::Date) => Some("A date.".to_owned()),
-        Some(Format::DateTime) => Some("Date and time in UTC.".to_owned()),
-        None => match (rules.min_length, rules.max_length) {
-            (Some(low), Some(high)) => Some(format!("{low} to {high} characters.")),
-            (Some(low), None) if low > 0 => Some(format!("At least {low} characters.")),
-            (None, Some(high)) => Some(format!("At most {high} characters.")),
-            (Some(_) | None, None) => None,
-        },
+        Some(Format::Email) => Some(f.mail.to_owned()),
+        Some(Format::Uri) => Some(f.address.to_owned()),
+        Some(Format::Date) => Some(f.date.to_owned()),
+        Some(Format::DateTime) => Some(f.moment.to_owned()),
+        None => length(rules, [f.chars_from_to, f.chars_from, f.chars_to]),
     }
 }
 
-fn bounds(range: &Range) -> String {
+/// How long a text may be: in the first sentence between two bounds, in the second above one, in the third below one.
+fn length(rules: &Text, [from_to, from, to]: [&str; 3]) -> Option<String> {
+    match (rules.min_length, rules.max_length) {
+        (Some(low), Some(high)) => Some(put(from_to, &[&low.to_string(), &high.to_string()])),
+        (Some(low), None) if low > 0 => Some(put(from, &[&low.to_string()])),
+        (None, Some(high)) => Some(put(to, &[&high.to_string()])),
+        (Some(_) | None, None) => None,
+    }
+}
+
+fn bounds(range: &Range, f: &FieldWords) -> String {
     match (&range.minimum, &range.maximum) {
-        (Some(low), Some(high)) => format!(" from {low} to {high}"),
-        (Some(low), None) => format!(", at least {low}"),
-        (None, Some(high)) => format!(", at most {high}"),
+        (Some(low), Some(high)) => put(f.from_to, &[&low.to_string(), &high.to_string()]),
+        (Some(low), None) => put(f.from, &[&low.to_string()]),
+        (None, Some(high)) => put(f.to, &[&high.to_string()]),
         (None, None) => String::new(),
     }
 }
 
-fn how_many(rules: &MultiSelect) -> String {
+fn how_many(rules: &MultiSelect, f: &FieldWords) -> String {
     match (rules.min_items, rules.max_items) {
-        (Some(low), Some(high)) if low == high => format!("{low}"),
-        (Some(low), Some(high)) => format!("{low} to {high}"),
-        (Some(low), None) if low > 0 => format!("at least {low}"),
-        (None, Some(high)) => format!("up to {high}"),
-        (Some(_) | None, None) => "any".to_owned(),
+        (Some(low), Some(high)) if low == high => low.to_string(),
+        (Some(low), Some(high)) => put(f.many_from_to, &[&low.to_string(), &high.to_string()]),
+        (Some(low), None) if low > 0 => put(f.many_from, &[&low.to_string()]),
+        (None, Some(high)) => put(f.many_to, &[&high.to_string()]),
+        (Some(_) | None, None) => f.many.to_owned(),
     }
 }
 
 /// What would be right, as something to do.
 fn error(kind: &FieldKind, is_empty: bool, w: &Words) -> String {
+    let f = &w.field;
     match kind {
         FieldKind::Boolean | FieldKind::Select(_) => w.choose_one.to_owned(),
-        FieldKind::MultiSelect(rules) => format!("Choose {}.", how_many(rules)),
+        FieldKind::MultiSelect(rules) => put(f.choose, &[&how_many(rules, f)]),
         _ if is_empty => w.answer_this.to_owned(),
-        FieldKind::Number(range) => format!("Enter a number{}, such as 12.5.", bounds(range)),
-        FieldKind::Integer(range) => format!("Enter a whole number{}.", bounds(range)),
-        FieldKind::Text(rules) => match (rules.format, text_rule(rules)) {
-            (Some(Format::Email), _) => "Enter an e-mail address, such as mara@northwind.example.".to_owned(),
-            (Some(Format::Uri), _) => {
-                "Enter a full address, starting with https:// or another scheme.".to_owned()
-            }
-            (Some(Format::Date), _) => "Enter a date, such as 2027-01-31.".to_owned(),
-            (Some(Format::DateTime), _) => "Enter a date and a time, such as 2027-01-31T08:00.".to_owned(),
-            (None, Some(rule)) => format!("Write {}{}", rule[..1].to_lowercase(), &rule[1..]),
-            (None, None) => w.answer_this.to_owned(),
+        FieldKind::Number(range) => put(f.enter_number, &[&bounds(range, f)]),
+        FieldKind::Integer(range) => put(f.enter_whole_number, &[&bounds(range, f)]),
+        FieldKind::Text(rules) => match rules.format {
+            Some(Format::Email) => f.enter_mail.to_owned(),
+            Some(Format::Uri) => f.enter_address.to_owned(),
+            Some(Format::Date) => f.enter_date.to_owned(),
+            Some(Format::DateTime) => f.enter_moment.to_owned(),
+            None => length(rules, [f.write_from_to, f.write_from, f.write_to])
+                .unwrap_or_else(|| w.answer_this.to_owned()),
         },
     }
 }

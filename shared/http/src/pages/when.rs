@@ -4,20 +4,7 @@ use std::time::Duration;
 
 use countersign_core::time::Timestamp;
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+use super::words::{EN, put};
 
 /// An instant for a `<time>` element.
 #[derive(Debug, Clone)]
@@ -32,52 +19,56 @@ impl Instant {
     /// `at`, read at `now`.
     pub(crate) fn of(at: Timestamp, now: Timestamp) -> Self {
         let (iso, today) = (at.to_string(), now.to_string());
-        let shown =
-            if iso[..10] == today[..10] { clock(&iso) } else { format!("{}, {}", clock(&iso), day(&iso)) };
+        let shown = if iso[..10] == today[..10] { clock(&iso) } else { dated(&iso) };
         Self { iso, shown }
     }
 
     /// `at` with its day, whatever day it is read on.
     pub(crate) fn dated(at: Timestamp) -> Self {
         let iso = at.to_string();
-        let shown = format!("{}, {}", clock(&iso), day(&iso));
-        Self { iso, shown }
+        Self { shown: dated(&iso), iso }
     }
 }
 
 fn clock(iso: &str) -> String {
-    format!("{} UTC", &iso[11..19])
+    put(EN.time.clock, &[&iso[11..19]])
 }
 
-fn day(iso: &str) -> String {
-    let month = iso[5..7].parse().ok().and_then(|month: usize| MONTHS.get(month.checked_sub(1)?));
-    format!("{} {} {}", iso[8..10].trim_start_matches('0'), month.copied().unwrap_or_default(), &iso[..4])
+fn dated(iso: &str) -> String {
+    let month = iso[5..7].parse().ok().and_then(|month: usize| EN.time.months.get(month.checked_sub(1)?));
+    let (day, month) = (iso[8..10].trim_start_matches('0'), month.copied().unwrap_or_default());
+    put(EN.time.dated, &[&clock(iso), day, month, &iso[..4]])
+}
+
+fn count(unit: &str, of: u64) -> String {
+    put(unit, &[&of.to_string()])
 }
 
 /// A span in its two largest units, rounded down: `26 s`, `4 min 32 s`, `2 h 14 min`, `3 days 4 h`.
 pub(crate) fn span(of: Duration) -> String {
-    let seconds = of.as_secs();
+    let (w, seconds) = (&EN.time, of.as_secs());
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600, seconds / 60);
-    let two = |high: u64, unit: &str, low: u64, below: &str| {
-        if low == 0 { format!("{high} {unit}") } else { format!("{high} {unit} {low} {below}") }
+    let two = |high: String, low: u64, unit: &str| {
+        if low == 0 { high } else { format!("{high} {}", count(unit, low)) }
     };
     match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => two(minutes, "min", seconds % 60, "s"),
-        3_600..86_400 => two(hours, "h", minutes % 60, "min"),
-        86_400..172_800 => two(1, "day", hours % 24, "h"),
-        _ => two(days, "days", hours % 24, "h"),
+        0..60 => count(w.seconds, seconds),
+        60..3_600 => two(count(w.minutes, minutes), seconds % 60, w.seconds),
+        3_600..86_400 => two(count(w.hours, hours), minutes % 60, w.minutes),
+        86_400..172_800 => two(w.one_day.to_owned(), hours % 24, w.hours),
+        _ => two(count(w.days, days), hours % 24, w.hours),
     }
 }
 
 /// A span as a row of a list says it: `0:48 left`, `26 min left`, `2 h 14 min left`.
 pub(crate) fn left(of: Duration) -> String {
     let seconds = of.as_secs();
-    match seconds {
-        0..600 => format!("{}:{:02} left", seconds / 60, seconds % 60),
-        600..3_600 => format!("{} min left", seconds / 60),
-        _ => format!("{} left", span(of)),
-    }
+    let shown = match seconds {
+        0..600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        600..3_600 => count(EN.time.minutes, seconds / 60),
+        _ => span(of),
+    };
+    put(EN.time.left, &[&shown])
 }
 
 #[cfg(test)]

@@ -1,6 +1,14 @@
 //! All that the pages say, in one table: a translation is another value of [`Words`]. `{}` stands for what the sentence
 //! is about, in the order in which it comes.
 
+mod fields;
+mod script;
+mod times;
+
+pub(crate) use fields::FieldWords;
+pub(crate) use script::ScriptWords;
+pub(crate) use times::TimeWords;
+
 /// The words of one language.
 #[derive(Debug)]
 pub(crate) struct Words {
@@ -280,6 +288,10 @@ pub(crate) struct Words {
     pub(crate) sign_in_beside: &'static str,
     pub(crate) bad_form: &'static str,
     pub(crate) signed_out: &'static str,
+    // Each with a page of its own.
+    pub(crate) field: FieldWords,
+    pub(crate) time: TimeWords,
+    pub(crate) script: ScriptWords,
 }
 
 /// English.
@@ -549,6 +561,9 @@ pub(crate) static EN: Words = Words {
     sign_in_beside: "Sign in, in another tab",
     bad_form: "This page is too old, or belongs to another sign-in. Nothing was decided. Open the question again and answer there.",
     signed_out: "You are not signed in, or not any more. Nothing was decided. Sign in and answer again.",
+    field: fields::EN,
+    time: times::EN,
+    script: script::EN,
 };
 
 /// `sentence` with each `{}` replaced by the next of `values`.

@@ -105,9 +105,9 @@ impl Deployment {
         &found.expect("every function runs").1
     }
 
-    /// What all functions have logged so far.
-    pub fn logged(&self) -> String {
-        self.functions.iter().map(|(_, process)| process.logged()).collect()
+    /// Ends all functions: what they have logged, to the last line.
+    pub fn end(mut self) -> String {
+        std::mem::take(&mut self.functions).into_iter().map(|(_, process)| process.end()).collect()
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle as Reader;
 
 use axum::body::Bytes;
 use serde_json::Value;
@@ -30,6 +31,7 @@ pub struct Process {
     api: Arc<Api>,
     serving: JoinHandle<()>,
     logged: Arc<Mutex<String>>,
+    reader: Option<Reader<()>>,
 }
 
 impl Process {
@@ -59,8 +61,8 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", binary.display()));
-        let logged = collect(child.stderr.take().expect("a pipe"), Arc::clone(&api));
-        let process = Self { child, api, serving, logged };
+        let (logged, reader) = collect(child.stderr.take().expect("a pipe"), Arc::clone(&api));
+        let process = Self { child, api, serving, logged, reader: Some(reader) };
         match process.api.booted().await {
             Phase::Ready => Ok(process),
             Phase::Failed(why) => Err(why),
@@ -73,9 +75,24 @@ impl Process {
         self.api.invoke(Bytes::from(event.to_string())).await
     }
 
-    /// All that it has logged so far.
+    /// What it has logged, as far as that has arrived.
     pub fn logged(&self) -> String {
         self.logged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends it: all that it has logged, to the last line.
+    pub fn end(mut self) -> String {
+        self.kill();
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("a reader that does not panic");
+        }
+        self.logged()
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself.
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 
     /// The id of the process.
@@ -86,19 +103,17 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        self.kill();
         self.serving.abort();
     }
 }
 
 /// Keeps what comes from `pipe`; its end is the end of the process.
-fn collect(pipe: ChildStderr, api: Arc<Api>) -> Arc<Mutex<String>> {
+fn collect(pipe: ChildStderr, api: Arc<Api>) -> (Arc<Mutex<String>>, Reader<()>) {
     let logged = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&logged);
     #[expect(clippy::disallowed_methods, reason = "reads what another process writes until that ends")]
-    std::thread::spawn(move || {
+    let reader = std::thread::spawn(move || {
         for line in BufReader::new(pipe).lines().map_while(Result::ok) {
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.push_str(&line);
@@ -106,5 +121,5 @@ fn collect(pipe: ChildStderr, api: Arc<Api>) -> Arc<Mutex<String>> {
         }
         api.ended();
     });
-    logged
+    (logged, reader)
 }

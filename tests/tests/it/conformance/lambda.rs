@@ -38,11 +38,12 @@ async fn a_store_that_does_not_answer_fails_no_start() {
     let deployment = Deployment::without_functions(built()).await;
     let closed = [("COUNTERSIGN_DYNAMODB_ENDPOINT", "http://127.0.0.1:9")];
     let poll = deployment.launch("poll", &closed).await.unwrap();
-    assert!(poll.logged().contains("the store"), "{}", poll.logged());
     let get = |path| event::of(&Request::get(path).body("".into()).unwrap(), Origin::FunctionUrl);
     let reply = |outcome| event::reply(&outcome, Origin::FunctionUrl);
     reply(poll.invoke(&get("/healthz")).await).expect(200);
     reply(poll.invoke(&get("/readyz")).await).expect(503);
+    let logged = poll.end();
+    assert!(logged.contains("the store does not answer yet"), "{logged}");
 }
 
 #[tokio::test]

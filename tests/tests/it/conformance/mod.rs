@@ -76,5 +76,5 @@ async fn the_fronts_agree() {
     assert_alike(&router, &url);
     let api = Way::Deployment(&deployment, Origin::HttpApi);
     run(&Front::new("lambda, HTTP API", api, key, operator), cases::ALL).await;
-    lambda::check_logs(&deployment.logged());
+    lambda::check_logs(&deployment.end());
 }
