@@ -133,6 +133,7 @@ test("Origin and Sec-Fetch-Site: the whole table", async () => {
       const isOurs = kind === "ours" || (kind === "none" && site === "same-origin");
       const seen = await server.view(asked);
       assert.deepEqual([status, seen.status], isOurs ? [303, "accept"] : [403, "pending"], `Origin ${origin || "absent"}, Sec-Fetch-Site ${site || "absent"}`);
+      if (!isOurs) await server.api("POST", `/v1/elicitations/${asked.id}/withdraw`, {});
     }
   }
 });

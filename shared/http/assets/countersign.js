@@ -121,7 +121,11 @@
       const fresh = inbox.open.filter((one) => !known.has(one.reference)).length;
       // New rows come when they are asked for: a list that moves under the finger is answered wrongly.
       if (fresh) note(document.getElementById("news"), fresh === 1 ? words.script.new_question : put(words.script.new_questions, fresh), "", location.href, fresh === 1 ? words.script.show_it : words.script.show_them);
-      document.title = put(words.script.inbox_title, inbox.open.length);
+      const { none_wait, one_waits, some_wait, inbox_title } = words.script;
+      const count = inbox.open.length;
+      document.title = put(inbox_title, count);
+      const heading = document.getElementById("inbox-title");
+      if (count || view === "open") heading.textContent = count > 1 ? put(some_wait, count) : count ? one_waits : none_wait;
     });
   }
 

@@ -18,15 +18,20 @@ use crate::body::whole;
 use crate::error::{ApiError, Shape};
 use crate::pages;
 
+/// What the log says where no route fits.
+const NO_ROUTE: &str = "none";
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
 /// Runs around the whole router.
 pub(crate) async fn surround(State(http): State<Http>, request: Request, next: Next) -> Response {
-    let is_page = pages::is_page(request.uri().path());
-    let shape = Shape::of(request.uri().path(), pages::browser::wants_json(request.headers()));
     let method = request.method().clone();
     // The template, never the path: paths carry tokens.
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let mut shape = Shape::of(request.uri().path(), pages::browser::wants_json(request.headers()));
+    if shape == Shape::Problem && route == NO_ROUTE && pages::browser::wants_html(request.headers()) {
+        shape = Shape::Page; // somebody mistyped an address
+    }
+    let is_page = shape == Shape::Page || pages::is_page(request.uri().path());
     let id = format!("req_{}", http.app.entropy.bits130());
     let began = http.app.clock.now();
     let limit = http.app.settings.request_limit + held_for(&route);

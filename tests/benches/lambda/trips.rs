@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
-use countersign_testkit::{TestApp, Web};
+use countersign_testkit::person::{Person, hidden};
+use countersign_testkit::{Reply, TestApp, Web};
 use serde_json::{Value, json};
 
 #[derive(Default)]
@@ -75,12 +76,17 @@ impl Trips {
     }
 
     async fn row_by(&self, name: &str, method: &str, path: &str, key: &str, body: Value) -> Value {
+        let reply = self.counted(name, self.web.call(method, path, key, body)).await;
+        serde_json::from_slice(&reply.bytes).unwrap_or_default()
+    }
+
+    async fn counted(&self, name: &str, sent: impl Future<Output = Reply>) -> Reply {
         let read = || [&self.counts.waits, &self.counts.calls].map(|count| count.load(Ordering::Relaxed));
         let before = read();
-        let reply = self.web.call(method, path, key, body).await;
+        let reply = sent.await;
         let after = read();
         println!("| {name} | {} | {} |", after[0] - before[0], after[1] - before[1]);
-        serde_json::from_slice(&reply.bytes).unwrap_or_default()
+        reply
     }
 }
 
@@ -98,6 +104,7 @@ pub(super) async fn print() {
     let session = trips.row("`POST /v1/sessions`", "POST", "/v1/sessions", json!({})).await;
     asker(&trips, &session).await;
     native(&trips).await;
+    person(&trips).await;
     managing(&trips, &session).await;
 }
 
@@ -139,6 +146,19 @@ async fn native(trips: &Trips) {
     trips.row("`POST /v1/elicitations/{id}/withdraw`", "POST", &withdraw, Value::Null).await;
 }
 
+async fn person(trips: &Trips) {
+    let (web, you) = (&trips.web, Person::you(&trips.web).await);
+    let asked = web.api("POST", "/v1/elicitations", json!({"message": "Delete?"})).await.json();
+    web.test.drain().await;
+    let path = format!("/d/demo/{}", text(&asked, "reference"));
+    trips.counted("`GET /inbox`", you.get(web, "/inbox")).await;
+    let page = trips.counted("`GET /d/{tenant}/{reference}`", you.get(web, &path)).await.expect(200).text();
+    let token = hidden(&page, "csrf").expect("an open question");
+    let form = [("csrf", token.as_str()), ("action", "accept")];
+    trips.counted("`POST /d/{tenant}/{reference}`", you.post(web, &path, &form)).await.expect(303);
+    trips.counted("`GET /d/{tenant}/{reference}`, after it", you.get(web, &path)).await.expect(200);
+}
+
 async fn managing(trips: &Trips, session: &Value) {
     let at = format!("/v1/sessions/{}", text(session, "name"));
     trips.row("`GET /v1/sessions/{session}`", "GET", &at, Value::Null).await;
@@ -152,7 +172,8 @@ async fn managing(trips: &Trips, session: &Value) {
     trips.row("`POST /v1/approvers`", "POST", "/v1/approvers", bo).await;
     trips.row("`GET /healthz`", "GET", "/healthz", Value::Null).await;
     trips.row("`GET /readyz`", "GET", "/readyz", Value::Null).await;
-    trips.row("`GET /d/{tenant}/{reference}`", "GET", "/d/demo/K7Q-4MD", Value::Null).await;
+    let signed_out = "`GET /d/{tenant}/{reference}`, not signed in";
+    trips.row(signed_out, "GET", "/d/demo/K7Q-4MD", Value::Null).await;
     let before = trips.counts.waits.load(Ordering::Relaxed);
     trips.web.test.app.sweep().await.expect("a sweep");
     let waits = trips.counts.waits.load(Ordering::Relaxed) - before;

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use countersign_testkit::{TestApp, Web};
 use http::Request;
+use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -263,6 +264,21 @@ async fn an_idempotent_session_is_one_session_whose_token_is_shown_once() {
     web.send(post("/v1/approvers", json!({"name": "Al"}))).await.expect(422);
     let all = web.api("GET", "/v1/approvers", Value::Null).await.expect(200).json();
     assert_eq!(all["approvers"].as_array().unwrap().len(), 2, "the first one and Bo");
+}
+
+#[tokio::test]
+async fn a_mistyped_address_is_a_page_for_a_browser_and_a_problem_for_a_program() {
+    let web = Web::start().await;
+    let get = async |accept: &str| {
+        let request = Request::get("/nowhere").header(ACCEPT, accept).body(Body::empty()).unwrap();
+        web.send(request).await.expect(404)
+    };
+    let page = get("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8").await;
+    assert!(page.headers[CONTENT_TYPE].to_str().unwrap().starts_with("text/html"));
+    assert!(page.headers.contains_key(CONTENT_SECURITY_POLICY));
+    for accept in ["*/*", "application/json", "application/json, text/plain"] {
+        assert_eq!(get(accept).await.json()["code"], "not_found", "{accept}");
+    }
 }
 
 #[tokio::test]

@@ -122,8 +122,17 @@ impl Cookies {
 
 /// Whether a request asks for JSON, as the terminal and our own scripts do.
 pub(crate) fn wants_json(headers: &HeaderMap) -> bool {
+    accepts(headers, "application/json")
+}
+
+/// Whether a browser asks that is to show what comes.
+pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
+    accepts(headers, "text/html")
+}
+
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    accept.split(',').any(|one| one.trim().starts_with("application/json"))
+    accept.split(',').any(|one| one.trim().starts_with(kind))
 }
 
 /// What a browser calls itself, in a few words of ours.

@@ -1,10 +1,12 @@
 //! The form of a requested schema (PROTOCOL.md section 3): shown as nine kinds of field, read back as JSON.
 
 use countersign_core::schema::{Choice, Field, FieldKind, Format, MultiSelect, Range, Schema, Text};
+use countersign_core::state::Answer;
 use countersign_core::violation::{Violation, pointer_token};
 use serde_json::{Map, Value};
 
 use super::browser::Posted;
+use super::sheet::Fact;
 use super::shown::Foreign;
 use super::words::{FieldWords, Words, put};
 
@@ -104,6 +106,33 @@ fn shown(index: usize, field: &Field, posted: Option<&Posted>, wrong: &[Violatio
         control: control(field, &values, w),
         name,
     }
+}
+
+/// What was answered, each field by its label and each choice by its title; a field left empty is not there.
+pub(crate) fn answers(schema: &Schema, answer: &Answer, w: &Words) -> Vec<Fact> {
+    let of = |field: &Field| {
+        let value = answer.get(&field.name)?;
+        let options: &[Choice] = match &field.kind {
+            FieldKind::Select(options) => options,
+            FieldKind::MultiSelect(rules) => &rules.options,
+            FieldKind::Text(_) | FieldKind::Number(_) | FieldKind::Integer(_) | FieldKind::Boolean => &[],
+        };
+        let titled = |value: &Value| match value {
+            Value::Bool(yes) => if *yes { w.yes } else { w.no }.to_owned(),
+            Value::String(text) => {
+                let choice = options.iter().find(|one| one.value == *text);
+                choice.map_or(text.as_str(), Choice::label).to_owned()
+            }
+            other => other.to_string(),
+        };
+        let text = match value {
+            Value::Array(list) if list.is_empty() => w.no_answer.to_owned(),
+            Value::Array(list) => list.iter().map(titled).collect::<Vec<_>>().join("\n"),
+            one => titled(one),
+        };
+        Some(Fact { label: Foreign::line(field.label()), value: Foreign::block(&text, w) })
+    };
+    asked(schema).iter().filter_map(of).collect()
 }
 
 /// A default as a person would have typed it.
@@ -312,6 +341,7 @@ fn error(kind: &FieldKind, is_empty: bool, w: &Words) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shown::Bit;
     use serde_json::json;
 
     use super::*;
@@ -374,6 +404,21 @@ mod tests {
         assert_eq!(said("f.limit"), ("1e9".into(), "Enter a number from 0 to 50000, such as 12.5.".into()));
         assert_eq!(said("f.run").0, "soon");
         assert_eq!(said("f.land").1, "Choose 1 to 3.");
+    }
+
+    #[test]
+    fn an_answer_is_told_by_labels_and_titles() {
+        let answer =
+            json!({"name": "Contoso", "term": 14, "po": false, "group": "ops", "land": ["AT", "DE"]});
+        let said = |one: Foreign| match one.head.as_slice() {
+            [Bit::Text(text)] => text.clone(),
+            other => panic!("{other:?}"),
+        };
+        let told = answers(&schema(), answer.as_object().unwrap(), &EN);
+        let told: Vec<_> = told.into_iter().map(|one| (said(one.label), said(one.value))).collect();
+        let want =
+            [("name", "Contoso"), ("term", "14"), ("po", "No"), ("group", "Operations"), ("land", "AT\nDE")];
+        assert_eq!(told, want.map(|(label, value)| (label.to_owned(), value.to_owned())));
     }
 
     #[test]

@@ -184,9 +184,9 @@ fn compose(
         (View::Mine, 0) => w.empty_mine.to_owned(),
         (View::Mine, _) => w.your_answers.to_owned(),
         (View::Final, 0) => w.empty_final.to_owned(),
-        (View::Open, 0) => w.none_wait.to_owned(),
-        (_, 1) => w.one_waits.to_owned(),
-        (_, count) => put(w.some_wait, &[&count.to_string()]),
+        (View::Open, 0) => w.script.none_wait.to_owned(),
+        (_, 1) => w.script.one_waits.to_owned(),
+        (_, count) => put(w.script.some_wait, &[&count.to_string()]),
     };
     let lines = |of: &[Question]| of.iter().map(|one| line(visitor, one, w, now)).collect::<Vec<_>>();
     let mail = visitor.approver.email.as_deref().unwrap_or(&visitor.approver.name);

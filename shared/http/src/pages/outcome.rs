@@ -6,12 +6,14 @@ use axum::response::Response;
 use countersign_app::App;
 use countersign_app::humans::Visitor;
 use countersign_app::inbox::Question;
+use countersign_core::ask::Content;
 use countersign_core::elicitation::Elicitation;
 use countersign_core::state::{Decision, ExpiryCause, Method, State, Verdict};
 use countersign_core::time::Timestamp;
 
+use super::fields;
 use super::frame::{Frame, html};
-use super::sheet::{Row, Sheet};
+use super::sheet::{Fact, Row, Sheet};
 use super::shown::{Bit, Foreign};
 use super::when::{Instant, span};
 use super::words::{EN, Words, put};
@@ -36,6 +38,7 @@ struct OutcomePage {
     texts: Vec<String>,
     big: Option<String>,
     reason: Option<Foreign>,
+    answers: Vec<Fact>,
     trail: Vec<Step>,
     signed: Option<(String, String)>,
     sheet: Sheet,
@@ -72,6 +75,7 @@ pub(crate) async fn show(
         trail: decided.map(|one| trail(found, one, w, now)).unwrap_or_default(),
         signed: decided.map(|one| signed(one, w)),
         reason: decided.and_then(|one| one.reason.as_deref()).map(|text| Foreign::block(text, w)),
+        answers: decided.map(|one| answers(content, one, w)).unwrap_or_default(),
         sheet: Sheet::of(visitor, session.as_ref(), (found, content), w, now),
         reference: found.reference.to_string(),
         sheet_name: match decided {
@@ -85,6 +89,12 @@ pub(crate) async fn show(
         watch: decided.is_some() && found.asker.collected_at.is_none(),
     };
     Ok(html(status, &page))
+}
+
+/// What the person filled in, where they approved and there was a form.
+fn answers(content: &Content, decision: &Decision, w: &Words) -> Vec<Fact> {
+    let Verdict::Accept(answer) = &decision.verdict else { return vec![] };
+    fields::answers(&content.schema, answer, w)
 }
 
 /// The outcome in sentences.
