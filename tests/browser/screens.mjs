@@ -13,7 +13,7 @@ const OUT = new URL("../../docs/screens/", import.meta.url);
 const STEP_MS = 10 * 60_000;
 const LIGHT = [
   "signin-address", "signin-code", "signin-code-wrong", "decision-confirm", "decision-form", "decision-form-wrong",
-  "decision-code-wrong", "decision-code-locked", "settled-approved", "settled-picked-up", "late-somebody-else", "late-withdrawn",
+  "decision-code-wrong", "decision-code-locked", "settled-approved", "settled-form", "settled-picked-up", "late-somebody-else", "late-withdrawn",
   "late-expired", "inbox", "inbox-settled-in-place", "inbox-empty", "batch", "batch-done", "devices", "error-not-found",
   "error-not-saved", "error-inbox-unread",
 ];

@@ -203,6 +203,13 @@ export const STATES = {
     return page;
   },
   "settled-approved": async (stage) => (await settled(stage, DELETION, approve, "You approved this")).page,
+  "settled-form": async (stage) => {
+    const page = await stage.page((await stage.ask(FORM)).path);
+    await fillSupplier(page);
+    await approve(page).click();
+    await heading(page, "You approved this");
+    return page;
+  },
   "settled-picked-up": async (stage) => {
     const { asked, page } = await settled(stage, DELETION, approve, "You approved this");
     await stage.server.api("POST", `/v1/elicitations/${asked.id}/ack`, {});

@@ -127,7 +127,7 @@ pub(crate) fn answers(schema: &Schema, answer: &Answer, w: &Words) -> Vec<Fact> 
         };
         let text = match value {
             Value::Array(list) if list.is_empty() => w.no_answer.to_owned(),
-            Value::Array(list) => list.iter().map(titled).collect::<Vec<_>>().join("\n"),
+            Value::Array(list) => list.iter().map(titled).collect::<Vec<_>>().join(", "),
             one => titled(one),
         };
         Some(Fact { label: Foreign::line(field.label()), value: Foreign::block(&text, w) })
@@ -417,7 +417,7 @@ mod tests {
         let told = answers(&schema(), answer.as_object().unwrap(), &EN);
         let told: Vec<_> = told.into_iter().map(|one| (said(one.label), said(one.value))).collect();
         let want =
-            [("name", "Contoso"), ("term", "14"), ("po", "No"), ("group", "Operations"), ("land", "AT\nDE")];
+            [("name", "Contoso"), ("term", "14"), ("po", "No"), ("group", "Operations"), ("land", "AT, DE")];
         assert_eq!(told, want.map(|(label, value)| (label.to_owned(), value.to_owned())));
     }
 
