@@ -162,6 +162,17 @@ fn only_the_runtime_takes_randomness_from_the_system() {
 }
 
 #[test]
+fn only_outbound_calls_an_address_that_somebody_else_named() {
+    let metadata = metadata();
+    let clients = ["hyper", "hyper-util", "reqwest", "tokio-rustls", "ureq"];
+    for (package, dependencies) in direct(&metadata) {
+        let client = clients.iter().find(|one| dependencies.contains(**one));
+        let may = ["countersign-outbound", "countersign-testkit", "countersign-tests"].contains(&package);
+        assert!(may || client.is_none(), "{package} links {client:?}: it would call without the guard");
+    }
+}
+
+#[test]
 fn no_function_depends_on_another() {
     let metadata = metadata();
     let functions: BTreeSet<_> = metadata
