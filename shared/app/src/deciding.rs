@@ -77,7 +77,8 @@ impl App {
             approver: Some(visitor.approver.clone()),
             question: Some(question),
             once: Some(Nonce { id: FormToken::spent_by(form_token), until }),
-            is_fresh: visitor.session.is_fresh,
+            // A passkey has just shown who they are.
+            is_fresh: visitor.session.is_fresh || assurance == Assurance::Passkey,
         }
     }
 

@@ -14,6 +14,7 @@ use countersign_core::secret::Secret;
 use countersign_core::time::Timestamp;
 
 use crate::App;
+use crate::passkeys::Passkey;
 use crate::ports::StoreError;
 use crate::records::{Approver, ExternalKind, Nonce, Tenant, Wanted};
 
@@ -81,6 +82,17 @@ pub struct MailedCode {
     pub sends: u32,
     /// It has done its work.
     pub is_spent: bool,
+}
+
+/// What lies in an approver's partition of people's rows.
+#[derive(Debug, Clone, Default)]
+pub struct HumanRows {
+    /// Sessions.
+    pub sessions: Vec<HumanSession>,
+    /// Devices that are remembered.
+    pub devices: Vec<Device>,
+    /// Passkeys.
+    pub passkeys: Vec<Passkey>,
 }
 
 /// Something of an approver's that lets a browser in.
@@ -350,8 +362,8 @@ impl App {
     /// # Errors
     /// [`StoreError`].
     pub async fn has_people(&self, tenant: &TenantId, approver: ApproverId) -> Result<bool, StoreError> {
-        let (sessions, devices) = self.store.tenant(tenant).human_rows(approver).await?;
-        Ok(!sessions.is_empty() || !devices.is_empty())
+        let rows = self.store.tenant(tenant).human_rows(approver).await?;
+        Ok(!rows.sessions.is_empty() || !rows.devices.is_empty())
     }
 
     async fn sign_in(
@@ -364,7 +376,8 @@ impl App {
         let now = self.clock.now();
         let store = self.store.tenant(tenant);
         let wanted = Wanted { tenant: true, approver: Some(approver), ..Wanted::default() };
-        let (rows, (_, devices)) = futures_util::try_join!(store.read(&wanted), store.human_rows(approver))?;
+        let (rows, known) = futures_util::try_join!(store.read(&wanted), store.human_rows(approver))?;
+        let devices = known.devices;
         let is_there = rows.approver.is_some() && rows.tenant.is_some_and(|one| !one.deleting);
         if !is_there {
             return Err(SignInError::Over);
@@ -461,19 +474,20 @@ impl App {
         FormToken::is_good(visitor.session.id.bits(), what, text, &self.keys, self.clock.now())
     }
 
-    /// A person's sessions and devices, the newest first.
+    /// A person's sessions, devices and passkeys, the newest first.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn devices(&self, visitor: &Visitor) -> Result<(Vec<HumanSession>, Vec<Device>), StoreError> {
+    pub async fn devices(&self, visitor: &Visitor) -> Result<HumanRows, StoreError> {
         let now = self.clock.now();
         let store = self.store.tenant(&visitor.tenant.id);
-        let (mut sessions, mut devices) = store.human_rows(visitor.approver.id).await?;
-        sessions.retain(|one| one.is_live(now));
-        devices.retain(|one| now < one.expires_at);
-        sessions.sort_by_key(|one| std::cmp::Reverse(one.created_at));
-        devices.sort_by_key(|one| std::cmp::Reverse(one.created_at));
-        Ok((sessions, devices))
+        let mut rows = store.human_rows(visitor.approver.id).await?;
+        rows.sessions.retain(|one| one.is_live(now));
+        rows.devices.retain(|one| now < one.expires_at);
+        rows.sessions.sort_by_key(|one| std::cmp::Reverse(one.created_at));
+        rows.devices.sort_by_key(|one| std::cmp::Reverse(one.created_at));
+        rows.passkeys.sort_by_key(|one| std::cmp::Reverse(one.created_at));
+        Ok(rows)
     }
 
     /// Ends a session or forgets a device of this person's own. What is not theirs is not there.

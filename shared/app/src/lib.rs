@@ -20,6 +20,7 @@ pub mod keys;
 pub mod lifecycle;
 pub mod list;
 pub mod notify;
+pub mod passkeys;
 pub mod policies;
 pub mod poll;
 pub mod ports;

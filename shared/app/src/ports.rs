@@ -21,13 +21,14 @@ use countersign_core::time::Timestamp;
 
 use crate::codes::CodeNotice;
 use crate::endpoints::{Endpoint, EndpointOutcome};
-use crate::humans::{Device, HumanRow, HumanSession, MailedCode, SignIn};
+use crate::humans::{HumanRow, HumanRows, MailedCode, SignIn};
 use crate::inbox::Question;
 use crate::issuers::Registration;
 use crate::keys::{KeyOutcome, KeyRecord};
+use crate::passkeys::Passkey;
 use crate::records::{
     Approver, ApproverChange, ApproverOutcome, AttemptEnd, CreateOutcome, DuePage, ExternalKind, Idempotency,
-    NewElicitation, Planned, PolicyVersion, Purged, Rows, SessionOutcome, Settled, Settlement, Tenant,
+    NewElicitation, Nonce, Planned, PolicyVersion, Purged, Rows, SessionOutcome, Settled, Settlement, Tenant,
     Wanted,
 };
 
@@ -426,8 +427,20 @@ pub trait TenantStore: Send + Sync {
     /// Signs somebody in; `false` if what it spends is spent.
     async fn sign_in(&self, sign_in: &SignIn) -> Result<bool, StoreError>;
 
-    /// An approver's sessions and devices.
-    async fn human_rows(&self, approver: ApproverId) -> Result<(Vec<HumanSession>, Vec<Device>), StoreError>;
+    /// An approver's sessions, devices and passkeys.
+    async fn human_rows(&self, approver: ApproverId) -> Result<HumanRows, StoreError>;
+
+    /// Adds a passkey and spends `once`; `false` where that is spent or the passkey is there.
+    async fn add_passkey(&self, passkey: &Passkey, once: Nonce) -> Result<bool, StoreError>;
+
+    /// Notes a use; `false` where the counter there is not behind `count`, 0 aside.
+    async fn use_passkey(&self, passkey: &Passkey, count: u32, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Removes a passkey and spends `once`; `false` where that is spent.
+    async fn remove_passkey(&self, passkey: &Passkey, once: Nonce) -> Result<bool, StoreError>;
+
+    /// Removes a passkey.
+    async fn forget_passkey(&self, passkey: &Passkey) -> Result<(), StoreError>;
 
     /// Removes a session or device of an approver's.
     async fn remove_human(&self, approver: ApproverId, what: HumanRow) -> Result<(), StoreError>;

@@ -113,6 +113,8 @@ pub const HUMAN_SEEN_STEP: Duration = Duration::from_mins(1);
 pub const DEVICE_TTL: Duration = Duration::from_hours(30 * 24);
 /// Devices of one approver that are remembered at once.
 pub const DEVICES_MAX: usize = 10;
+/// Passkeys of one approver.
+pub const PASSKEYS_MAX: usize = 8;
 /// Wrong codes for one question after which its approver may not approve it by code.
 pub const MATCH_TRIES: u32 = 5;
 /// How long a session asks nothing after a person has reported it.

@@ -65,6 +65,59 @@
     holder.replaceChildren(box);
   };
 
+  // A passkey is asked for when a button is pressed that needs one, and the form goes on its way with the answer. A form
+  // may need two: one that vouches, and a new one.
+  const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
+  const spelled = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  const known = (ids) => ids.split(" ").filter(Boolean).map((id) => ({ type: "public-key", id: bytes(id) }));
+  const used = async ({ rp, challenge, ids }) => {
+    const publicKey = { rpId: rp, challenge: bytes(challenge), allowCredentials: known(ids), userVerification: "required" };
+    const { rawId, response } = await navigator.credentials.get({ publicKey });
+    const { clientDataJSON, authenticatorData, signature } = response;
+    return { id: spelled(rawId), client_data: spelled(clientDataJSON), authenticator_data: spelled(authenticatorData), signature: spelled(signature) };
+  };
+  const made = async ({ rp, challenge, ids, person, user }) => {
+    const publicKey = {
+      rp: { id: rp, name: "Countersign" },
+      user: { id: bytes(user), name: person, displayName: person },
+      challenge: bytes(challenge),
+      pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: "public-key", alg })),
+      excludeCredentials: known(ids),
+      authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
+      attestation: "none",
+    };
+    const { rawId, response } = await navigator.credentials.create({ publicKey });
+    return {
+      id: spelled(rawId),
+      client_data: spelled(response.clientDataJSON),
+      authenticator_data: spelled(response.getAuthenticatorData()),
+      public_key: spelled(response.getPublicKey()),
+      algorithm: response.getPublicKeyAlgorithm(),
+    };
+  };
+  for (const form of main.querySelectorAll("form")) {
+    const holders = [...form.querySelectorAll("[data-passkey]")];
+    if (!holders.length) continue;
+    form.addEventListener("submit", async (event) => {
+      const { submitter } = event;
+      const isNeeded = page === "me" || submitter?.value === "accept";
+      if (!isNeeded || holders.every((one) => one.value)) return;
+      event.preventDefault();
+      const w = words.script;
+      const box = document.getElementById("passkey-note");
+      try {
+        for (const one of holders) one.value = JSON.stringify(await (one.dataset.passkey === "use" ? used : made)(one.dataset));
+      } catch (error) {
+        for (const one of holders) one.value = "";
+        if (error.name === "InvalidStateError") note(box, w.passkey_there, w.passkey_there_why);
+        else if (["NotAllowedError", "AbortError"].includes(error.name)) note(box, w.passkey_stopped, w.passkey_stopped_why);
+        else note(box, w.passkey_cannot, w.passkey_cannot_why);
+        return;
+      }
+      form.requestSubmit(submitter);
+    });
+  }
+
   if (page === "decision") {
     const until = Number(main.dataset.decideBy);
     clockOf(until, document.getElementById("clock-left"), document.getElementById("clock-bar"), main.querySelector(".clock"));

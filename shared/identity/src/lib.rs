@@ -1,4 +1,5 @@
-//! Verification of JWTs that a tenant's own identity provider issued (PROTOCOL.md sections 0 and 2.5).
+//! Verification of what people show: JWTs that a tenant's own identity provider issued (PROTOCOL.md sections 0 and 2.5),
+//! and [`passkey`]s.
 //!
 //! What a token may say is decided by what was registered: an [`Issuer`] pins the algorithm of every key, and
 //! the header's `jku`, `x5u`, `x5c` and `jwk` are never looked at. [`peek()`] reads a token without believing it,
@@ -19,6 +20,7 @@ mod issuer;
 mod jwks;
 mod key;
 pub mod limits;
+pub mod passkey;
 mod peek;
 mod verify;
 

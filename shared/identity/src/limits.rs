@@ -48,3 +48,8 @@ pub const KID_MISSING_FOR: Duration = Duration::from_mins(5);
 pub const KIDS_MISSING_MAX: usize = 256;
 /// Key sets that are kept.
 pub const JWKS_SETS_MAX: usize = 512;
+
+/// Bytes of what a browser answers for a passkey, as the script posts it.
+pub const PASSKEY_TEXT_BYTES: usize = 16 * 1024;
+/// Bytes of a credential's id (Web Authentication Level 3, section 4).
+pub const CREDENTIAL_ID_BYTES: usize = 1023;

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use countersign_app::humans::{Device, HumanRow, HumanSession, MailedCode, SignIn, SignInBy};
+use countersign_app::humans::{HumanRow, HumanRows, HumanSession, MailedCode, SignIn, SignInBy};
 use countersign_app::ports::StoreError;
 use countersign_core::id::{ApproverId, CodeId, ElicitationId, HumanSessionId};
 use countersign_core::json::Sha256;
 use countersign_core::limits::DEVICE_TTL;
 use countersign_core::time::Timestamp;
 
-use crate::keys::due_place;
+use crate::keys::{PASSKEY, due_place};
 use crate::rows::{
-    Reader, code_row, device_row, number, read_code, read_device, read_human_session, session_row, text, time,
+    Reader, code_row, device_row, number, read_code, read_device, read_human_session, read_passkey,
+    session_row, text, time,
 };
 use crate::scoped::{TenantRows, trouble};
 use crate::table::{Item, Query, TableError, Write};
@@ -109,25 +110,25 @@ impl TenantRows {
         }
     }
 
-    pub(crate) async fn read_human_rows(
-        &self,
-        approver: ApproverId,
-    ) -> Result<(Vec<HumanSession>, Vec<Device>), StoreError> {
+    pub(crate) async fn read_human_rows(&self, approver: ApproverId) -> Result<HumanRows, StoreError> {
         let query = Query {
             index: None,
             condition: "#PK = :pk".into(),
             values: HashMap::from([(":pk".to_owned(), text(self.keys.humans(approver)))]),
             limit: None,
         };
-        let (mut sessions, mut devices) = (Vec::new(), Vec::new());
+        let mut rows = HumanRows::default();
         for item in &self.query(&query).await? {
-            if Reader::new(item, "human").text("SK")?.starts_with("S#") {
-                sessions.push(read_human_session(item)?);
+            let kind = Reader::new(item, "human").text("SK")?;
+            if kind.starts_with("S#") {
+                rows.sessions.push(read_human_session(item)?);
+            } else if kind.starts_with(PASSKEY) {
+                rows.passkeys.push(read_passkey(item)?);
             } else {
-                devices.push(read_device(item)?);
+                rows.devices.push(read_device(item)?);
             }
         }
-        Ok((sessions, devices))
+        Ok(rows)
     }
 
     pub(crate) async fn delete_human(&self, approver: ApproverId, what: HumanRow) -> Result<(), StoreError> {

@@ -23,6 +23,8 @@ pub const DUE_INDEX: &str = "due";
 pub const LIST_INDEX: &str = "list";
 /// The index of what was routed to an approver.
 pub const MINE_INDEX: &str = "mine";
+/// What the sort keys of passkeys start with.
+pub(crate) const PASSKEY: &str = "K#";
 /// The partition that lists the tenants.
 pub const TENANTS: &str = "TENANTS";
 
@@ -170,6 +172,11 @@ impl Keys {
     /// A device of a person's.
     pub fn device(&self, approver: ApproverId, id: DeviceId) -> Key {
         self.key(&format!("H#{approver}"), format!("V#{id}"))
+    }
+
+    /// A passkey of a person's.
+    pub fn passkey(&self, approver: ApproverId, name: Sha256) -> Key {
+        self.key(&format!("H#{approver}"), format!("{PASSKEY}{}", name.hex()))
     }
 
     /// How often something was done in a span of time.

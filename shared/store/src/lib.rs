@@ -17,6 +17,7 @@ mod inbox;
 mod issuers;
 pub mod keys;
 mod lists;
+mod passkeys;
 mod policies;
 mod port;
 mod purge;

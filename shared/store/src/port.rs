@@ -2,14 +2,15 @@
 
 use async_trait::async_trait;
 use countersign_app::endpoints::{Endpoint, EndpointOutcome};
-use countersign_app::humans::{Device, HumanRow, HumanSession, MailedCode, SignIn};
+use countersign_app::humans::{HumanRow, HumanRows, MailedCode, SignIn};
 use countersign_app::inbox::Question;
 use countersign_app::issuers::Registration;
 use countersign_app::keys::{KeyOutcome, KeyRecord};
+use countersign_app::passkeys::Passkey;
 use countersign_app::ports::{StoreError, TenantStore};
 use countersign_app::records::{
     Approver, ApproverChange, ApproverOutcome, AttemptEnd, CreateOutcome, ExternalKind, Idempotency,
-    NewElicitation, Planned, PolicyVersion, Purged, Rows, SessionOutcome, Settled, Settlement, Tenant,
+    NewElicitation, Nonce, Planned, PolicyVersion, Purged, Rows, SessionOutcome, Settled, Settlement, Tenant,
     Wanted,
 };
 use countersign_core::delivery::{Delivery, DeliveryKey};
@@ -342,8 +343,24 @@ impl TenantStore for TenantRows {
         self.write_sign_in(sign_in).await
     }
 
-    async fn human_rows(&self, approver: ApproverId) -> Result<(Vec<HumanSession>, Vec<Device>), StoreError> {
+    async fn human_rows(&self, approver: ApproverId) -> Result<HumanRows, StoreError> {
         self.read_human_rows(approver).await
+    }
+
+    async fn add_passkey(&self, passkey: &Passkey, once: Nonce) -> Result<bool, StoreError> {
+        self.write_passkey(passkey, &once).await
+    }
+
+    async fn use_passkey(&self, passkey: &Passkey, count: u32, now: Timestamp) -> Result<bool, StoreError> {
+        self.note_passkey(passkey, count, now).await
+    }
+
+    async fn remove_passkey(&self, passkey: &Passkey, once: Nonce) -> Result<bool, StoreError> {
+        self.delete_passkey(passkey, &once).await
+    }
+
+    async fn forget_passkey(&self, passkey: &Passkey) -> Result<(), StoreError> {
+        self.drop_passkey(passkey).await
     }
 
     async fn remove_human(&self, approver: ApproverId, what: HumanRow) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@
 )]
 
 pub mod app;
+pub mod authenticator;
 pub mod channel;
 pub mod clock;
 pub mod crash;

@@ -34,6 +34,7 @@ mod mutants;
 mod openapi;
 #[cfg(test)]
 mod pages;
+mod passkeys;
 #[cfg(test)]
 mod policy;
 #[cfg(test)]

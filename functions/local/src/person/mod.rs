@@ -183,6 +183,12 @@ async fn answer(args: &DecideArgs) -> Result<(), VisitError> {
         say("Left open. Nothing was decided.");
         return Ok(());
     };
+    if verdict == "accept" && question["assurance"] == "passkey" {
+        let link = shown::plain(question["link"].as_str().unwrap_or_default());
+        return Err(VisitError::Usage(format!(
+            "approving this takes a passkey; open it in a browser: {link}"
+        )));
+    }
     let mut form: Vec<Pair> =
         args.set.iter().map(|(name, value)| pair(&format!("f.{name}"), value.clone())).collect();
     if verdict == "accept" && there {

@@ -8,6 +8,7 @@ use countersign_app::App;
 use countersign_app::deciding::CodeCheck;
 use countersign_app::humans::Visitor;
 use countersign_app::inbox::Question;
+use countersign_app::passkeys::Passkey;
 use countersign_app::respond::{Pressed, RespondError, Response as Answer};
 use countersign_core::assurance::Assurance;
 use countersign_core::elicitation::Elicitation;
@@ -24,6 +25,7 @@ use super::fields::{self, Control, Shown};
 use super::frame::{Frame, html};
 use super::json;
 use super::outcome;
+use super::passkey::{self, PasskeyAsk};
 use super::sheet::{Row, Sheet};
 use super::shown::{Bit, Foreign};
 use super::signin::tries;
@@ -37,20 +39,27 @@ use crate::path::Path;
 /// Something that the page says above all else.
 #[derive(Debug, Clone)]
 pub(crate) struct Alert {
-    title: String,
-    text: String,
+    pub(crate) title: String,
+    pub(crate) text: String,
     /// Where to go on: an address and its text.
-    door: Option<(String, String)>,
-    is_calm: bool,
+    pub(crate) door: Option<(String, String)>,
+    pub(crate) is_calm: bool,
 }
 
 impl Alert {
-    fn new(title: &str, text: impl Into<String>) -> Self {
+    /// Something went wrong.
+    pub(crate) fn new(title: &str, text: impl Into<String>) -> Self {
         Self { title: title.to_owned(), text: text.into(), door: None, is_calm: false }
     }
 
-    fn calm(title: &str, text: impl Into<String>) -> Self {
+    /// The same where nothing went wrong.
+    pub(crate) fn calm(title: &str, text: impl Into<String>) -> Self {
         Self { is_calm: true, ..Self::new(title, text) }
+    }
+
+    /// The same with a way on.
+    pub(crate) fn leading(self, to: &str, text: &str) -> Self {
+        Self { door: Some((to.to_owned(), text.to_owned())), ..self }
     }
 }
 
@@ -61,6 +70,8 @@ enum Guard {
     Tap,
     /// A code.
     Code,
+    /// A passkey.
+    Passkey(PasskeyAsk),
     /// More than this person can show here: why.
     Closed,
 }
@@ -253,15 +264,18 @@ async fn decide(
     let mut assurance = Assurance::Tap;
     let is_open = found.state_at(app.clock.now()) == Standing::Pending;
     if is_open && pressed == Pressed::Accept {
-        if App::needs_fresh_sign_in(visitor, found) {
+        // A passkey is a fresh proof by itself.
+        if found.assurance != Assurance::Passkey && App::needs_fresh_sign_in(visitor, found) {
             return Ok(Done::TooLittle);
         }
         match found.assurance {
             Assurance::Tap => {}
-            Assurance::Passkey => {
-                let alerts = vec![Alert::calm(EN.passkey_needed, EN.passkey_needed_why)];
-                return Ok(Done::refused(Return { alerts, ..Return::default() }));
-            }
+            Assurance::Passkey => match passkey::check(app, visitor, found, posted, token).await? {
+                None => assurance = Assurance::Passkey,
+                Some(alert) => {
+                    return Ok(Done::refused(Return { alerts: vec![alert], ..Return::default() }));
+                }
+            },
             Assurance::Code => match code(app, visitor, question, posted).await? {
                 None => assurance = Assurance::Code,
                 Some(back) => return Ok(Done::refused(back)),
@@ -383,23 +397,31 @@ async fn show(
     if !is_open {
         return outcome::show(app, visitor, &question, None, StatusCode::OK).await;
     }
-    let (session, left) =
-        futures_util::future::join(app.session_of(visitor, found), app.code_tries_left(visitor, found)).await;
-    let page = compose(app, visitor, (session?, left?), &question, back, now);
+    let passkeys = async {
+        if found.assurance == Assurance::Passkey { app.passkeys(visitor).await } else { Ok(vec![]) }
+    };
+    let (session, left, passkeys) = futures_util::try_join!(
+        app.session_of(visitor, found),
+        app.code_tries_left(visitor, found),
+        passkeys
+    )?;
+    let page = compose(app, visitor, (session, left, passkeys), &question, back, now);
     Ok(html(status, &page))
 }
 
 fn compose(
     app: &App,
     visitor: &Visitor,
-    (session, tries_left): (Option<Session>, u32),
+    (session, tries_left, passkeys): (Option<Session>, u32, Vec<Passkey>),
     (found, content): &Question,
     back: Return,
     now: Timestamp,
 ) -> DecisionPage {
     let w = &EN;
     let mut alerts = back.alerts;
-    let guard = guard(visitor, found, tries_left, &mut alerts);
+    let csrf = app.form_token(visitor, &found.id.to_string());
+    let ask = PasskeyAsk::to_use(app, &passkeys, &csrf);
+    let guard = guard(visitor, found, (tries_left, ask), &mut alerts);
     if found.asker_gone(now) {
         alerts.push(silent(found, now));
     }
@@ -435,7 +457,7 @@ fn compose(
         },
         fields,
         you: put(w.you_answer_as, &[&Foreign::plain(&visitor.approver.name)]),
-        csrf: app.form_token(visitor, &found.id.to_string()),
+        csrf,
         guard,
         code_error: back.code_error,
         code_hint: put(w.match_hint, &[&reference]),
@@ -450,15 +472,21 @@ fn compose(
     }
 }
 
-fn guard(visitor: &Visitor, found: &Elicitation, tries_left: u32, alerts: &mut Vec<Alert>) -> Guard {
-    let closed = if App::needs_fresh_sign_in(visitor, found) {
-        fresh_needed(visitor, found)
-    } else if found.assurance == Assurance::Passkey {
-        Alert::calm(EN.passkey_needed, EN.passkey_needed_why)
-    } else if found.assurance == Assurance::Code && tries_left == 0 {
-        Alert::calm(EN.locked, EN.locked_why)
-    } else {
-        return if found.assurance == Assurance::Code { Guard::Code } else { Guard::Tap };
+fn guard(
+    visitor: &Visitor,
+    found: &Elicitation,
+    (tries_left, passkey): (u32, Option<PasskeyAsk>),
+    alerts: &mut Vec<Alert>,
+) -> Guard {
+    let needs_fresh = App::needs_fresh_sign_in(visitor, found);
+    let closed = match (found.assurance, passkey) {
+        (Assurance::Passkey, None) => passkey::none_yet(),
+        (Assurance::Passkey, Some(_)) if tries_left == 0 => passkey::locked(),
+        (Assurance::Passkey, Some(ask)) => return Guard::Passkey(ask),
+        (Assurance::Tap | Assurance::Code, _) if needs_fresh => fresh_needed(visitor, found),
+        (Assurance::Code, _) if tries_left == 0 => Alert::calm(EN.locked, EN.locked_why),
+        (Assurance::Code, _) => return Guard::Code,
+        (Assurance::Tap, _) => return Guard::Tap,
     };
     if alerts.iter().all(|one| one.title != closed.title) {
         alerts.push(closed);

@@ -52,6 +52,8 @@ pub(crate) fn question(app: &App, visitor: &Visitor, of: &Question, now: Timesta
         map.insert("preview".into(), content.preview.clone().into());
         map.insert("arguments".into(), content.binding.as_ref().and_then(|one| one.args.clone()).into());
         map.insert("requested_schema".into(), content.schema.source().clone());
+        let link = format!("{}/d/{}/{}", app.settings.page_url, visitor.tenant.id, found.reference);
+        map.insert("link".into(), link.into());
         map.insert("you".into(), visitor.approver.name.clone().into());
         if is_open {
             map.insert("csrf".into(), app.form_token(visitor, &found.id.to_string()).into());

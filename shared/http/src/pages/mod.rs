@@ -14,6 +14,7 @@ pub(crate) mod inbox;
 mod json;
 pub(crate) mod me;
 mod outcome;
+mod passkey;
 mod sheet;
 
 mod shown;

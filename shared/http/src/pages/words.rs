@@ -2,10 +2,12 @@
 //! is about, in the order in which it comes.
 
 mod fields;
+mod passkeys;
 mod script;
 mod times;
 
 pub(crate) use fields::FieldWords;
+pub(crate) use passkeys::PasskeyWords;
 pub(crate) use script::ScriptWords;
 pub(crate) use times::TimeWords;
 
@@ -288,6 +290,7 @@ pub(crate) struct Words {
     pub(crate) signed_out: &'static str,
     // Each with a page of its own.
     pub(crate) field: FieldWords,
+    pub(crate) own: PasskeyWords,
     pub(crate) time: TimeWords,
     pub(crate) script: ScriptWords,
 }
@@ -409,7 +412,7 @@ pub(crate) static EN: Words = Words {
     locked: "Approving by code is closed",
     locked_why: "5 wrong codes were typed for this question. You can still decline or dismiss it, or have the agent ask again.",
     passkey_needed: "Approving this needs a passkey",
-    passkey_needed_why: "Your tenant asks for a passkey for questions of this kind, and this page cannot take one yet. You can decline or dismiss it here.",
+    passkey_needed_why: "Your tenant asks for one for questions of this kind, and you have none yet. Add one, then come back. You can decline or dismiss it as you are.",
     fresh_needed: "Approving this needs a mailed code to sign in",
     fresh_needed_why: "You are signed in because this device is remembered. That is not enough for what cannot be undone or leaves {}. You can decline or dismiss it as you are.",
     sign_in_by_code: "Sign in by mailed code",
@@ -558,6 +561,7 @@ pub(crate) static EN: Words = Words {
     bad_form: "This page is too old, or belongs to another sign-in. Nothing was decided. Open the question again and answer there.",
     signed_out: "You are not signed in, or not any more. Nothing was decided. Sign in and answer again.",
     field: fields::EN,
+    own: passkeys::EN,
     time: times::EN,
     script: script::EN,
 };

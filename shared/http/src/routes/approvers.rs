@@ -73,6 +73,16 @@ pub(super) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// `DELETE /v1/approvers/{id}/passkeys`
+pub(super) async fn forget_passkeys(
+    State(app): State<App>,
+    Key { caller, .. }: Key<Manage>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    app.forget_passkeys(&caller, named(&id)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 fn named(text: &str) -> Result<ApproverId, ApiError> {
     text.parse().map_err(|_| ApiError::not_found())
 }

@@ -99,6 +99,7 @@ const MANAGE: &[Route] = &[
     route(Function::Manage, "GET", "/v1/approvers/{id}", || get(approvers::read)),
     route(Function::Manage, "PATCH", "/v1/approvers/{id}", || patch(approvers::change)),
     route(Function::Manage, "DELETE", "/v1/approvers/{id}", || delete(approvers::remove)),
+    route(Function::Manage, "DELETE", "/v1/approvers/{id}/passkeys", || delete(approvers::forget_passkeys)),
     route(Function::Manage, "GET", "/v1/policy", || get(policy::read)),
     route(Function::Manage, "PUT", "/v1/policy", || put(policy::replace)),
     route(Function::Manage, "GET", "/v1/endpoints", || get(endpoints::list)),
@@ -144,6 +145,7 @@ const PAGES: &[Route] = &[
     route(Function::Pages, "POST", "/inbox/batch", || post(batch::answer)),
     route(Function::Pages, "GET", "/me", || get(me::page)),
     route(Function::Pages, "POST", "/me/revoke", || post(me::revoke)),
+    route(Function::Pages, "POST", "/me/passkey", || post(me::passkey)),
     route(Function::Pages, "GET", "/d/{tenant}/{reference}", || get(decision::page)),
     route(Function::Pages, "POST", "/d/{tenant}/{reference}", || post(decision::answer)),
 ];

@@ -8,6 +8,7 @@ mod elicitation;
 mod endpoint;
 mod human;
 mod issuer;
+mod passkey;
 mod policy;
 mod session;
 mod tenant;
@@ -21,6 +22,7 @@ pub(crate) use elicitation::{answer_text, decider_map, elicitation_item, read_el
 pub(crate) use endpoint::{SealedSecret, SealedSecrets, endpoint_item, read_endpoint};
 pub(crate) use human::{code_row, device_row, read_code, read_device, read_human_session, session_row};
 pub(crate) use issuer::{issuer_item, read_issuer};
+pub(crate) use passkey::{passkey_row, read_passkey};
 pub(crate) use policy::{policy_item, policy_text, read_policy};
 pub(crate) use session::{lost_map, read_session, session_item, token_map};
 pub(crate) use tenant::{approver_item, read_approver, read_tenant, route_value, tenant_item};

@@ -3,6 +3,7 @@
 mod answering;
 mod inbox;
 mod origins;
+mod passkeys;
 mod signing_in;
 mod sso;
 mod words;

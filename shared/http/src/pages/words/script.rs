@@ -20,6 +20,12 @@ pub(crate) struct ScriptWords {
     pub(crate) keys_on: &'static str,
     pub(crate) keys_off: &'static str,
     pub(crate) keys_help: &'static str,
+    pub(crate) passkey_stopped: &'static str,
+    pub(crate) passkey_stopped_why: &'static str,
+    pub(crate) passkey_there: &'static str,
+    pub(crate) passkey_there_why: &'static str,
+    pub(crate) passkey_cannot: &'static str,
+    pub(crate) passkey_cannot_why: &'static str,
 }
 
 pub(super) const EN: ScriptWords = ScriptWords {
@@ -37,4 +43,10 @@ pub(super) const EN: ScriptWords = ScriptWords {
     keys_on: "Keys are on",
     keys_off: "Keys are off",
     keys_help: "j, k: next, previous. Enter: open. Space: select. a, d, x: approve, decline, dismiss. ?: on and off.",
+    passkey_stopped: "No passkey was used",
+    passkey_stopped_why: "Nothing was sent, and what you typed is still here. Press again when you are ready.",
+    passkey_there: "This device has a passkey of yours already",
+    passkey_there_why: "It is in the list above. Nothing was sent.",
+    passkey_cannot: "This browser cannot use a passkey here",
+    passkey_cannot_why: "Open this page in another browser, or on your phone. Nothing was sent.",
 };

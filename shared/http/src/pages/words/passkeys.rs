@@ -1,0 +1,63 @@
+//! Passkeys: a person's own, and those that a question asks for.
+
+/// The words about passkeys.
+#[derive(Debug)]
+pub(crate) struct PasskeyWords {
+    // One's own.
+    pub(crate) title: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) none: &'static str,
+    pub(crate) add: &'static str,
+    pub(crate) add_vouched: &'static str,
+    pub(crate) remove: &'static str,
+    pub(crate) used: &'static str,
+    pub(crate) unused: &'static str,
+    pub(crate) synced: &'static str,
+    pub(crate) bound: &'static str,
+    pub(crate) lost: &'static str,
+    pub(crate) needs_script: &'static str,
+    pub(crate) refused: &'static str,
+    pub(crate) refused_why: &'static str,
+    pub(crate) proof_why: &'static str,
+    pub(crate) fresh: &'static str,
+    pub(crate) fresh_why: &'static str,
+    pub(crate) too_many: &'static str,
+    pub(crate) too_many_why: &'static str,
+    // A question's.
+    pub(crate) hint: &'static str,
+    pub(crate) missing: &'static str,
+    pub(crate) missing_why: &'static str,
+    pub(crate) wrong: &'static str,
+    pub(crate) wrong_why: &'static str,
+    pub(crate) locked: &'static str,
+    pub(crate) locked_why: &'static str,
+}
+
+pub(super) const EN: PasskeyWords = PasskeyWords {
+    title: "Your passkeys",
+    why: "A passkey is kept by your phone, your computer or a security key. Your tenant may ask for one before you approve what weighs most.",
+    none: "You have none yet.",
+    add: "Add a passkey",
+    add_vouched: "One that you have has to vouch for it first, so that nobody who only reads your mail can add theirs.",
+    remove: "Remove it",
+    used: "Last used {}",
+    unused: "Not used yet",
+    synced: "Synced between your devices",
+    bound: "On one device only",
+    lost: "Lost all of them? Whoever manages your tenant can remove them, and you begin anew.",
+    needs_script: "Passkeys need JavaScript: only the browser can ask your device for one.",
+    refused: "The passkey was not taken",
+    refused_why: "Nothing has changed. Try again, or use another one.",
+    proof_why: "Nothing has changed. One of the passkeys that you have has to vouch for it.",
+    fresh: "Sign in by code first",
+    fresh_why: "You are signed in because this device is remembered. Adding your first passkey takes a mailed code.",
+    too_many: "You have 8 passkeys",
+    too_many_why: "Remove one that you do not use any more, then add the new one.",
+    hint: "Approving takes your passkey: your device asks for a finger, a face or a PIN.",
+    missing: "Approving this takes your passkey",
+    missing_why: "Nothing was decided, and what you typed is still here. The browser sent no passkey: press Approve again, in a browser that runs scripts.",
+    wrong: "The passkey was not taken. {} left",
+    wrong_why: "Nothing was decided, and what you typed is still here. Use one of your own passkeys, or look at them under your devices.",
+    locked: "Approving by passkey is closed",
+    locked_why: "5 times a passkey was not taken for this question. You can still decline or dismiss it, or have the agent ask again.",
+};
