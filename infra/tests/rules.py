@@ -54,7 +54,7 @@ def grants(function):
         "manage": {
             *read, (*update, (session, key, "T#*#TENANT", "TENANTS", question)),
             (*put, (session, "T#*#I#*", key, "T#*#KEYS", "T#*#TENANT", approvers, external, "T#*#POLICY", "T#*#ENDPOINTS", "T#*#ISSUERS", "TENANTS", audit)),
-            ("dynamodb:DeleteItem", TABLE, (approvers, external, key, "T#*#KEYS", "T#*#ENDPOINTS", "T#*#ISSUERS")),
+            ("dynamodb:DeleteItem", TABLE, (approvers, external, key, "T#*#KEYS", "T#*#ENDPOINTS", "T#*#ISSUERS", human)),
         },
         "pages": {
             *read, ("dynamodb:Query", f"{TABLE}/index/mine", None), (*put, (audit, "T#*#N#*")), (*update, (question, session)),

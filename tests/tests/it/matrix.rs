@@ -65,6 +65,7 @@ const ROWS: &[(&str, Door, u16)] = &[
     ("GET /v1/approvers/{id}", Scopes(&["manage"]), 200),
     ("PATCH /v1/approvers/{id}", Scopes(&["manage"]), 200),
     ("DELETE /v1/approvers/{id}", Scopes(&["manage"]), 204),
+    ("DELETE /v1/approvers/{id}/passkeys", Scopes(&["manage"]), 204),
     ("GET /v1/policy", Scopes(&["manage"]), 200),
     ("PUT /v1/policy", Scopes(&["manage"]), 200),
     ("GET /v1/endpoints", Scopes(&["manage"]), 200),
@@ -107,7 +108,8 @@ const ROWS: &[(&str, Door, u16)] = &[
     ("GET /inbox/batch", Person, 200),
     ("POST /inbox/batch", Person, 200), // about nothing
     ("GET /me", Person, 200),
-    ("POST /me/revoke", Person, 403), // without the token of the form
+    ("POST /me/revoke", Person, 403),  // without the token of the form
+    ("POST /me/passkey", Person, 403), // without the token of the form
     ("GET /d/{tenant}/{reference}", Person, 200),
     ("POST /d/{tenant}/{reference}", Person, 403), // without the token of the form
 ];

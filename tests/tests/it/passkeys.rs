@@ -24,7 +24,7 @@ fn asserted(said: &Value, of: &Credential) -> Result<u32, PasskeyRefused> {
 }
 
 fn kept(of: &Authenticator) -> Credential {
-    registered(&of.create(&CHALLENGE)).unwrap()
+    registered(&of.create(&CHALLENGE)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// `said` with one member changed.
