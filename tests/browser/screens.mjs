@@ -14,7 +14,7 @@ const STEP_MS = 10 * 60_000;
 const LIGHT = [
   "signin-address", "signin-code", "signin-code-wrong", "decision-confirm", "decision-form", "decision-form-wrong",
   "decision-code-wrong", "decision-code-locked", "settled-approved", "settled-form", "settled-picked-up", "late-somebody-else", "late-withdrawn",
-  "late-expired", "inbox", "inbox-settled-in-place", "inbox-empty", "batch", "batch-done", "devices", "error-not-found",
+  "late-expired", "inbox", "inbox-settled-in-place", "inbox-empty", "batch", "batch-done", "devices", "devices-passkey", "decision-passkey", "error-not-found",
   "error-not-saved", "error-inbox-unread",
 ];
 const DARK = ["decision-confirm", "decision-form-wrong", "settled-approved", "inbox"];

@@ -109,6 +109,12 @@ export class Server {
     return { ...created, path: `/d/${this.ready.tenant}/${created.reference}` };
   }
 
+  /** Removes everybody's passkeys, as a manager may. */
+  async forgetPasskeys() {
+    const { approvers } = await this.api("GET", "/v1/approvers");
+    for (const one of approvers) await this.api("DELETE", `/v1/approvers/${one.id}/passkeys`);
+  }
+
   view(created) {
     return this.api("GET", `/v1/elicitations/${created.id}`);
   }

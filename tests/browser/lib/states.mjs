@@ -1,5 +1,6 @@
 // Every state of the pages that a person can meet, by name: how it is reached, from an empty inbox on.
 import { approve, codeFor, codesSent, decline, device, signedIn, signInHere, YOU } from "./browser.mjs";
+import { enrol } from "./passkey.mjs";
 import { DELETION, fillSupplier, FOLDER, FORM } from "./questions.mjs";
 
 export const MARA = "mara@northwind.example";
@@ -26,6 +27,7 @@ export class Stage {
     await server.needs("tap");
     const open = await server.api("GET", "/v1/elicitations?status=pending");
     for (const one of open.elicitations) await server.api("POST", `/v1/elicitations/${one.id}/withdraw`, {});
+    await server.forgetPasskeys();
     await server.tick();
     for (const context of this.contexts.splice(0)) await context.close();
     // The clock leaps from state to state, and who does nothing for half an hour is signed out.
@@ -106,6 +108,16 @@ async function remembered(stage, path) {
   await page.getByRole("button", { name: "Continue on this remembered device" }).click();
   await page.waitForURL(`**${path}`);
   return page;
+}
+
+/** A page of `you` at a question that takes a passkey, with one to use. */
+async function withPasskey(stage) {
+  await stage.server.needs("passkey");
+  const asked = await stage.ask(DELETION);
+  const page = await stage.page();
+  const keys = await enrol(page);
+  await page.goto(asked.path);
+  return { page, keys };
 }
 
 async function guarded(stage, wrong) {
@@ -202,6 +214,18 @@ export const STATES = {
     await page.getByText("Nothing that is typed here can be sent any more.").waitFor();
     return page;
   },
+  "decision-passkey": async (stage) => (await withPasskey(stage)).page,
+  "decision-passkey-none": async (stage) => {
+    await stage.server.needs("passkey");
+    return stage.page((await stage.ask(DELETION)).path);
+  },
+  "decision-passkey-stopped": async (stage) => {
+    const { page, keys } = await withPasskey(stage);
+    await keys.fail();
+    await approve(page).click();
+    await heading(page, "No passkey was used");
+    return page;
+  },
   "settled-approved": async (stage) => (await settled(stage, DELETION, approve, "You approved this")).page,
   "settled-form": async (stage) => {
     const page = await stage.page((await stage.ask(FORM)).path);
@@ -291,6 +315,11 @@ export const STATES = {
     return stage.page(`/inbox/batch?q=${asked.reference}`);
   },
   devices: async (stage) => stage.page("/me"),
+  "devices-passkey": async (stage) => {
+    const page = await stage.page();
+    await enrol(page);
+    return page;
+  },
   "error-not-found": (stage) => stage.page("/d/demo/AAA-AAA"),
   "error-not-saved": (stage) => unsaved(stage, "transact"),
   "error-send-again": (stage) => unsaved(stage, "any"),
