@@ -255,6 +255,9 @@ async fn start(table: DynamoTable, counts: Arc<Counts>) -> Bench {
     let ample = Quota { burst: 1_000_000, per_minute: 1, max_stored: 1_000_000_000, max_open: 1_000_000 };
     let demo = "demo".parse().expect("a tenant");
     web.test.app.store.tenant(&demo).set_quota(&ample).await.expect("a quota");
+    // Nobody is told, so nobody has too much to answer.
+    let pull = json!({"tiers": {"write": {"assurance": "tap", "audience": ["group:nobody"]}}, "pull": true, "self_approval": "allow"});
+    web.api("PUT", "/v1/policy", pull).await.expect(200);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let router = web.router.clone();

@@ -53,9 +53,9 @@ pub const MAX_OPEN_PER_SESSION: usize = 5;
 /// The most that a policy may allow: they lie in one row.
 pub const MAX_OPEN_PER_SESSION_MAX: usize = 50;
 /// Open questions of one approver, where the policy names no other number.
-pub const MAX_OPEN_PER_APPROVER: usize = 20;
-/// The most that a policy may allow one approver.
-pub const MAX_OPEN_PER_APPROVER_MAX: usize = 50;
+pub const MAX_OPEN_PER_APPROVER: usize = 50;
+/// The most that a policy may allow one approver: what an inbox shows.
+pub const MAX_OPEN_PER_APPROVER_MAX: usize = INBOX_OPEN;
 /// The most open questions that a quota may allow a tenant: a create counts them.
 pub const MAX_OPEN_PER_TENANT_MAX: usize = 1_000;
 /// How long an accept can be claimed, where the policy names no other span.

@@ -268,7 +268,7 @@ mod tests {
         refuses(&json!({"tiers": {"write": {"audience": ["group:a", "b"]}}}), "/tiers/write/audience/1");
         refuses(&json!({"tiers": {"write": {"channels": ["pigeon"]}}}), "/tiers/write/channels/0");
         refuses(&json!({"max_open_per_session": 51}), "/max_open_per_session");
-        refuses(&json!({"max_open_per_approver": 51}), "/max_open_per_approver");
+        refuses(&json!({"max_open_per_approver": 201}), "/max_open_per_approver");
         refuses(&json!({"self_approval": true}), "/self_approval");
         refuses(&json!({"reasons": ["Not\u{202e}now"]}), "/reasons/0");
         refuses(&json!({"reasons": ["x".repeat(61)]}), "/reasons/0");
