@@ -10,11 +10,12 @@ mod trips;
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use axum::body::Bytes;
 use countersign_core::quota::Quota;
 use countersign_testkit::lambda::{Deployment, Origin, Outcome, Process, built, event};
+use countersign_testkit::person::Person;
 use countersign_testkit::web::Reply;
 use http::Request;
 use serde_json::{Value, json};
@@ -158,6 +159,21 @@ async fn ample(deployment: &Deployment) {
     web.api("PUT", "/v1/policy", pull).await.expect(200);
 }
 
+/// Somebody who is signed in looks at a question that was routed to them.
+async fn question_page(deployment: &Deployment) -> Value {
+    let web = &deployment.web;
+    // The functions read the real clock, and a session of long ago lets nobody in.
+    let since_1970 = UNIX_EPOCH.elapsed().expect("a clock after 1970");
+    let ahead =
+        since_1970.saturating_sub(Duration::from_millis(web.test.app.clock.now().millis().unsigned_abs()));
+    web.test.clock.advance(ahead);
+    let ask = json!({"message": "Delete?", "tier": "read"});
+    let reference = web.api("POST", "/v1/elicitations", ask).await.expect(201).json()["reference"].clone();
+    let path = format!("/d/demo/{}", reference.as_str().expect("a reference"));
+    let request = Request::get(path).header("cookie", Person::you(web).await.cookies);
+    event::of(&request.body(Bytes::new()).expect("a request"), Origin::FunctionUrl)
+}
+
 /// What each function is asked, often enough: a question of its own for each create and each decision.
 async fn subjects(deployment: &Deployment) -> Vec<Subject> {
     let key = &deployment.web.key;
@@ -187,14 +203,14 @@ async fn subjects(deployment: &Deployment) -> Vec<Subject> {
         let path = format!("/v1/elicitations/{}/respond", id.as_str().expect("an id"));
         decisions.push(asked(&path, "POST", key, &json!({"action": "accept"})));
     }
-    let page = asked("/d/demo/K7Q-4MD", "GET", "", &Value::Null);
+    let page = question_page(deployment).await;
     vec![
         Subject { name: "poll", act: "poll, pending", events: vec![poll; total] },
         // What is open is settled before more is asked.
         Subject { name: "respond", act: "accept", events: decisions },
         Subject { name: "create", act: "native create", events: (total..2 * total).map(ask).collect() },
         Subject { name: "manage", act: "new session", events: vec![session; total] },
-        Subject { name: "pages", act: "page", events: vec![page; total] },
+        Subject { name: "pages", act: "a question, signed in", events: vec![page; total] },
         Subject { name: "sweep", act: "nothing due", events: vec![json!({"source": "aws.events"}); total] },
     ]
 }

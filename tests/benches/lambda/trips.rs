@@ -31,6 +31,8 @@ impl Counting {
         if self.counts.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
             self.counts.waits.fetch_add(1, Ordering::Relaxed);
         }
+        // What is joined begins together, however fast the engine is.
+        tokio::task::yield_now().await;
         let answer = call.await;
         self.counts.under_way.fetch_sub(1, Ordering::Relaxed);
         answer
