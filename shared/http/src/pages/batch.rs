@@ -42,6 +42,7 @@ struct BatchPage {
     f: Frame,
     title: String,
     you: String,
+    rest: Option<String>,
     items: Vec<Item>,
 }
 
@@ -67,6 +68,9 @@ pub(crate) async fn page(
 ) -> Result<Response, ApiError> {
     let visitor = looking.visitor;
     let wanted = Posted::parse(query.unwrap_or_default().as_bytes());
+    let mut names = wanted.all("q");
+    names.sort_unstable();
+    names.dedup();
     let found = together(&http.app, &visitor, &wanted.all("q")).await?;
     if found.is_empty() {
         let door = Some(("/inbox".to_owned(), EN.to_inbox));
@@ -90,6 +94,11 @@ pub(crate) async fn page(
         title: match items.len() {
             1 => EN.batch_one.to_owned(),
             count => put(EN.batch_title, &[&count.to_string()]),
+        },
+        rest: match names.len().saturating_sub(items.len()) {
+            0 => None,
+            1 => Some(EN.batch_rest_one.to_owned()),
+            count => Some(put(EN.batch_rest, &[&count.to_string()])),
         },
         you: put(EN.batch_same_tool, &[&Foreign::plain(&visitor.approver.name)]),
         items,

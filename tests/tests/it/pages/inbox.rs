@@ -108,6 +108,16 @@ async fn of_several_each_gets_its_own_verdict_and_none_is_preset() {
 }
 
 #[tokio::test]
+async fn what_was_selected_and_is_not_in_the_batch_is_told() {
+    let (web, you, all, page) = batch_of_three().await;
+    assert!(!page.contains("you selected"), "{page}");
+    let (_, other) = asked(&web, json!({"message": "Move it?", "server": "mail", "tool": "move"})).await;
+    let query = format!("q={0}&q={0}&q={1}", reference(&all[0].1), reference(&other));
+    let page = you.get(&web, &format!("/inbox/batch?{query}")).await.expect(200).text();
+    assert!(page.contains("One that you selected is not here"), "{page}");
+}
+
+#[tokio::test]
 async fn a_remembered_device_approves_nothing_final_in_a_batch_either() {
     let (web, you) = scene().await;
     let (created, path) = asked(&web, json!({"message": "Delete?", "tier": "commit"})).await;
