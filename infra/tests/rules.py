@@ -62,7 +62,7 @@ def grants(function):
             ("dynamodb:ConditionCheckItem", TABLE, (approvers,)),
         },
         "sweep": {
-            *read, ("dynamodb:Query", f"{TABLE}/index/due", None), (*put, (question,)), (*update, (question, session)),
+            *read, ("dynamodb:Query", f"{TABLE}/index/due", None), (*put, (question, "T#*#ENDPOINTS")), (*update, (question, session)),
             ("sqs:SendMessage", QUEUE, None), ("dynamodb:Scan", TABLE, None), ("dynamodb:DeleteItem", TABLE, ("T#*", "TENANTS")),
             (*update, ("TENANTS",)), (*update, (code,)),
         },

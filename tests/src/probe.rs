@@ -18,6 +18,7 @@ use countersign_http::{Http, routes};
 use countersign_runtime::{Config, OsEntropy, Parts, SystemClock, compose};
 use countersign_store::table::{Item, Key, Query, Scan, ScanPage, Table, TableError, Write};
 use countersign_store::vault::RingWrap;
+use countersign_testkit::hooks::RecordingHooks;
 use countersign_testkit::jwks::PublishedKeys;
 use countersign_testkit::trigger::RecordingTrigger;
 use serde_json::{Value, json};
@@ -72,6 +73,7 @@ fn http() -> Http {
         entropy: Arc::new(OsEntropy),
         keys: keys(),
         jwks: Arc::new(PublishedKeys::default()),
+        hooks: Arc::new(RecordingHooks::default()),
         wrap: Arc::new(RingWrap::new(&keys(), Arc::new(OsEntropy))),
         trigger: Arc::new(RecordingTrigger::default()),
         channels: vec![],

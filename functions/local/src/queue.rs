@@ -14,8 +14,8 @@ use tokio::time::timeout;
 
 /// What waits at most; more than this is left to the sweep.
 const MAX_WAITING: usize = 10_000;
-/// What is done at a time: one slow mail server must not hold up the rest.
-const MAX_RUNNING: usize = 8;
+/// What is done at a time: one slow mail server or endpoint must not hold up the rest.
+const MAX_RUNNING: usize = 32;
 /// What one notice may take; after that the sweep has it.
 const NOTIFY_LIMIT: Duration = Duration::from_mins(1);
 /// Between two sweeps.

@@ -133,7 +133,7 @@ mod tests {
     use std::sync::Arc;
 
     use countersign_outbound::Reach;
-    use countersign_runtime::GuardedJwks;
+    use countersign_runtime::{GuardedHooks, GuardedJwks};
     use countersign_store::vault::RingWrap;
 
     use super::*;
@@ -150,6 +150,7 @@ mod tests {
             entropy: test.app.entropy.clone(),
             keys: credentials.keys.clone(),
             jwks: Arc::new(GuardedJwks::new(Reach::Public)),
+            hooks: Arc::new(GuardedHooks::new(Reach::Public)),
             wrap: Arc::new(RingWrap::new(&credentials.keys, test.app.entropy.clone())),
             trigger: test.trigger.clone(),
             channels: vec![],

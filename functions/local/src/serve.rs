@@ -16,7 +16,7 @@ use countersign_embedded::engine::TABLE;
 use countersign_embedded::faults::{Faults, FaultyTable};
 use countersign_http::{Http, SourceAddress};
 use countersign_outbound::Reach;
-use countersign_runtime::{Config, GuardedJwks, OsEntropy, Parts, SystemClock, compose};
+use countersign_runtime::{Config, GuardedHooks, GuardedJwks, OsEntropy, Parts, SystemClock, compose};
 use countersign_store::dynamo::DynamoTable;
 use countersign_store::table::Table;
 use countersign_store::vault::RingWrap;
@@ -103,16 +103,14 @@ impl Server {
             table = Arc::new(FaultyTable::new(table, Arc::clone(faults)));
         }
         let mail = Mail::of(mail, Arc::clone(&clock), data.outbox());
+        let reach = if args.dev_hooks { Reach::PublicOrLoopback } else { Reach::Public };
         let app = compose(Parts {
             table,
             clock,
             entropy: Arc::new(OsEntropy),
             keys: data.credentials.keys.clone(),
-            jwks: Arc::new(GuardedJwks::new(if args.dev_hooks {
-                Reach::PublicOrLoopback
-            } else {
-                Reach::Public
-            })),
+            jwks: Arc::new(GuardedJwks::new(reach)),
+            hooks: Arc::new(GuardedHooks::new(reach)),
             wrap: Arc::new(RingWrap::new(&data.credentials.keys, Arc::new(OsEntropy))),
             trigger: Arc::clone(&queue) as Arc<dyn Trigger>,
             channels: vec![mail.channel()],

@@ -29,6 +29,8 @@ pub struct Endpoint {
     pub events: Vec<EventKind>,
     /// Nothing goes out or comes in.
     pub disabled: bool,
+    /// Since when it has taken no event; `None` where the last one was taken.
+    pub failing_since: Option<Timestamp>,
     /// Signed requests come in.
     pub inbound: bool,
     /// How they may name the person who answered.
@@ -157,6 +159,7 @@ impl App {
             url: wish.url,
             events: wish.events.unwrap_or_default(),
             disabled: wish.disabled.unwrap_or(false),
+            failing_since: None,
             inbound,
             actor_kinds,
             secrets: vec![KeptSecret { secret: secret.clone(), until: None }],
@@ -221,6 +224,9 @@ impl App {
         endpoint.url = wish.url.or(endpoint.url);
         endpoint.events = wish.events.unwrap_or(endpoint.events);
         endpoint.disabled = wish.disabled.unwrap_or(endpoint.disabled);
+        if wish.disabled == Some(false) {
+            endpoint.failing_since = None; // it begins anew
+        }
         if let Some((enabled, kinds)) = wish.inbound {
             (endpoint.inbound, endpoint.actor_kinds) = (enabled, kinds);
         }

@@ -11,6 +11,7 @@ pub mod create;
 mod crowd;
 pub mod deciding;
 pub mod endpoints;
+pub mod events;
 pub mod humans;
 pub mod idempotency;
 pub mod inbound;
@@ -37,6 +38,7 @@ use std::time::Duration;
 use countersign_core::seal::KeyRing;
 use countersign_identity::Verifier;
 
+use events::Hooks;
 use ports::{Channel, Clock, Entropy, Stopping, Store, Trigger};
 
 /// What a deployment decides once.
@@ -79,6 +81,8 @@ pub struct App {
     pub trigger: Arc<dyn Trigger>,
     /// The ways to reach a person.
     pub channels: Vec<Arc<dyn Channel>>,
+    /// The way to a tenant's own systems.
+    pub hooks: Arc<dyn Hooks>,
     /// Whether the process is about to end.
     pub stopping: Stopping,
     /// What the deployment decided.

@@ -79,7 +79,7 @@ impl App {
                 self.deliver(tenant, delivery.key).await?;
             }
         }
-        Ok(())
+        Box::pin(self.tell(tenant, id)).await
     }
 
     /// What people see of a question and how they were told, each delivery with its address masked.

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::{Elicitation, Tier};
 use countersign_core::endpoint::EndpointId;
+use countersign_core::event::{EventDelivery, EventKey};
 use countersign_core::id::{
     ApiKeyId, ApproverId, AskTokenId, Bits130, CodeId, ElicitationId, HumanSessionId, IssuerId, Reference,
     RequestId, SessionId, TenantId,
@@ -429,6 +430,38 @@ pub trait TenantStore: Send + Sync {
 
     /// An approver's sessions, devices and passkeys.
     async fn human_rows(&self, approver: ApproverId) -> Result<HumanRows, StoreError>;
+
+    /// Stores who is told of a question's events, that `told` were planned, and that what has ended is due no more;
+    /// `false` where another hand was faster.
+    async fn plan_events(
+        &self,
+        question: &Elicitation,
+        told: u32,
+        rows: &[EventDelivery],
+        keep_until: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// A question's events, for whatever endpoint.
+    async fn events(&self, id: ElicitationId) -> Result<Vec<EventDelivery>, StoreError>;
+
+    /// One event of a question's for one endpoint.
+    async fn event(&self, key: EventKey) -> Result<Option<EventDelivery>, StoreError>;
+
+    /// Counts an attempt before it is made; `false` if another hand was faster.
+    async fn begin_event(
+        &self,
+        event: &EventDelivery,
+        lease: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Stores how an attempt ended.
+    async fn end_event(
+        &self,
+        event: &EventDelivery,
+        end: AttemptEnd,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 
     /// Adds a passkey and spends `once`; `false` where that is spent or the passkey is there.
     async fn add_passkey(&self, passkey: &Passkey, once: Nonce) -> Result<bool, StoreError>;

@@ -4,6 +4,7 @@ use countersign_core::ask::Content;
 use countersign_core::delivery::{ChannelKind, Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
+use countersign_core::event::EventKey;
 use countersign_core::id::{
     ApiKeyId, ApproverId, AskTokenId, CodeId, ElicitationId, GroupName, HumanSessionId, IssuerId, SessionId,
     TenantId,
@@ -385,6 +386,8 @@ pub enum Due {
     Elicitation(TenantId, ElicitationId),
     /// A delivery.
     Delivery(TenantId, DeliveryKey),
+    /// An event for an endpoint.
+    Event(TenantId, EventKey),
     /// A code to be mailed.
     Code(TenantId, CodeId),
     /// A key that no code of ours writes, as text.

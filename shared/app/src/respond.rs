@@ -108,7 +108,10 @@ impl App {
         let budget = Budget { started: decision.at, total: RESPOND_RETRY_BUDGET };
         let settlement = Settlement::Decided { decision: decision.clone(), once };
         match self.store.tenant(tenant).settle(&question, &settlement, budget).await? {
-            Settled::Won => Ok(Elicitation { stored: State::Decided(decision), ..question }),
+            Settled::Won => {
+                self.trigger.stored(tenant, question.id);
+                Ok(Elicitation { stored: State::Decided(decision), ..question })
+            }
             Settled::Lost { current } => {
                 // The write found it ended, or past its last moment: the row says which.
                 let at = self.clock.now().max(decision.at);
@@ -145,7 +148,10 @@ impl App {
         }
         let budget = Budget { started: now, total: RESPOND_RETRY_BUDGET };
         match self.store.tenant(tenant).settle(&found, &Settlement::Withdrawn { at: now }, budget).await? {
-            Settled::Won => Ok(Elicitation { stored: State::Withdrawn { at: now }, ..found }),
+            Settled::Won => {
+                self.trigger.stored(tenant, found.id);
+                Ok(Elicitation { stored: State::Withdrawn { at: now }, ..found })
+            }
             Settled::Lost { current } => {
                 let state = current.state_at(self.clock.now().max(now));
                 withdrawn_or_settled(*current, &state)

@@ -1,8 +1,11 @@
 //! Once a minute: do what has become due. Cost follows what is due, not what is stored; two sweeps at once do no
 //! harm; one bad row never stops the rest.
 
+use std::collections::HashSet;
+
 use countersign_core::elicitation::Elicitation;
-use countersign_core::id::{ElicitationId, TenantId};
+use countersign_core::event::EventKey;
+use countersign_core::id::{Bits130, ElicitationId, TenantId};
 use countersign_core::limits::{RESPOND_RETRY_BUDGET, SUMMARY_CHARS};
 use countersign_core::retry::Budget;
 use countersign_core::session::{LostElicitation, LostReason};
@@ -41,6 +44,9 @@ pub struct SweepReport {
     pub troubled: usize,
 }
 
+/// Endpoints that did not answer in this sweep.
+type Dead = HashSet<(TenantId, Bits130)>;
+
 enum Done {
     Expired,
     Planned,
@@ -54,7 +60,7 @@ impl App {
     /// # Errors
     /// [`StoreError`] only where the index itself cannot be read; trouble with one entry is counted.
     pub async fn sweep(&self) -> Result<SweepReport, StoreError> {
-        let mut report = SweepReport::default();
+        let (mut report, mut dead) = (SweepReport::default(), Dead::default());
         let now = self.clock.now();
         for shard in 0..DUE_SHARDS {
             let mut after = None;
@@ -62,7 +68,7 @@ impl App {
                 let page = self.store.due(shard, now, after).await?;
                 for due in page.entries {
                     report.due += 1;
-                    self.handle(due, &mut report).await;
+                    Box::pin(self.handle(due, &mut report, &mut dead)).await;
                 }
                 after = page.next;
                 if after.is_none() {
@@ -74,12 +80,13 @@ impl App {
         Ok(report)
     }
 
-    async fn handle(&self, due: Due, report: &mut SweepReport) {
+    async fn handle(&self, due: Due, report: &mut SweepReport, dead: &mut Dead) {
         let done = match &due {
             Due::Elicitation(tenant, id) => self.due_elicitation(tenant, *id).await,
             Due::Delivery(tenant, key) => {
                 self.deliver(tenant, *key).await.map(|end| end.map_or(Done::Nothing, Done::Delivered))
             }
+            Due::Event(tenant, key) => self.due_event(tenant, *key, dead).await,
             Due::Code(tenant, id) => self.mail_code(tenant, *id).await.map(|()| Done::Nothing),
             Due::Unreadable(key) => Err(StoreError::Corrupt(format!("due entry {key}"))),
         };
@@ -102,7 +109,7 @@ impl App {
         let Some(found) = store.elicitation(id).await? else { return Ok(Done::Nothing) };
         let now = self.clock.now();
         if found.stored.is_terminal() {
-            store.drop_due(id).await?; // whoever ended it removed the mark; one that is left here is a stray
+            self.tell(tenant, id).await?;
             return Ok(Done::Nothing);
         }
         if now >= found.deadlines.expires_at {
@@ -122,6 +129,19 @@ impl App {
         }
     }
 
+    /// An endpoint that did not answer is not called again in this sweep: others wait for theirs.
+    async fn due_event(&self, tenant: &TenantId, key: EventKey, dead: &mut Dead) -> Result<Done, StoreError> {
+        let endpoint = (tenant.clone(), key.endpoint);
+        if dead.contains(&endpoint) {
+            return Ok(Done::Nothing);
+        }
+        let Some(done) = self.deliver_event(tenant, key).await? else { return Ok(Done::Nothing) };
+        if done.is_unreachable {
+            dead.insert(endpoint);
+        }
+        Ok(Done::Delivered(done.end))
+    }
+
     /// Stores that a question has expired, and what its session lost by it.
     async fn expire(
         &self,
@@ -136,7 +156,10 @@ impl App {
             let settlement = Settlement::Expired { cause: found.expiry_cause(), now, session };
             let budget = Budget { started: now, total: RESPOND_RETRY_BUDGET };
             match store.settle(&found, &settlement, budget).await? {
-                Settled::Won => return Ok(Done::Expired),
+                Settled::Won => {
+                    self.trigger.stored(tenant, found.id);
+                    return Ok(Done::Expired);
+                }
                 Settled::Lost { current } if current.stored == State::Pending => found = *current,
                 Settled::Lost { .. } | Settled::Missing => return Ok(Done::Nothing),
                 Settled::SessionMoved | Settled::Spent | Settled::NotEligible => {}

@@ -55,6 +55,8 @@ pub struct Evidence {
     pub reached: u32,
     /// Deliveries that have failed for good.
     pub failed: u32,
+    /// The events that were planned, each a bit ([`crate::event::bit`]).
+    pub told: u32,
 }
 
 /// What is known of the side that waits for the answer.

@@ -14,6 +14,7 @@ pub mod declines;
 pub mod delivery;
 pub mod elicitation;
 pub mod endpoint;
+pub mod event;
 pub mod human;
 pub mod hygiene;
 pub mod id;

@@ -22,9 +22,14 @@ pub const DELIVERY_JITTER_PERCENT: u32 = 20;
 /// How long to wait before the delivery after `attempts_done` others, with jitter; `None` is giving up.
 pub fn next_delivery(attempts_done: u32, random: u64) -> Option<Duration> {
     let planned = *DELIVERY_SCHEDULE.get(usize::try_from(attempts_done).ok()?)?;
+    Some(jittered(planned, random))
+}
+
+/// `planned`, up to a fifth less or more.
+pub fn jittered(planned: Duration, random: u64) -> Duration {
     let least = planned * (100 - DELIVERY_JITTER_PERCENT) / 100;
     let spread = planned * (2 * DELIVERY_JITTER_PERCENT) / 100;
-    Some(least + share(spread, random))
+    least + share(spread, random)
 }
 
 /// Growing waits between the attempts of one call.

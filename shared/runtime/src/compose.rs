@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_app::events::Hooks;
 use countersign_app::ports::{Channel, Clock, Entropy, Stopping, Trigger};
 use countersign_app::{App, Settings};
 use countersign_core::seal::KeyRing;
@@ -24,6 +25,8 @@ pub struct Parts {
     pub wrap: Arc<dyn KeyWrap>,
     /// Where key sets of the tenants' own issuers come from.
     pub jwks: Arc<dyn FetchJwks>,
+    /// The way to the tenants' own systems.
+    pub hooks: Arc<dyn Hooks>,
     /// What makes notifying prompt.
     pub trigger: Arc<dyn Trigger>,
     /// The ways to reach a person.
@@ -34,7 +37,7 @@ pub struct Parts {
 
 /// The use-cases over `parts`.
 pub fn compose(parts: Parts) -> App {
-    let Parts { table, clock, entropy, keys, wrap, jwks, trigger, channels, settings } = parts;
+    let Parts { table, clock, entropy, keys, wrap, jwks, hooks, trigger, channels, settings } = parts;
     App {
         store: Arc::new(DynamoStore::new(table, Arc::clone(&clock), Arc::clone(&entropy), wrap)),
         clock,
@@ -43,6 +46,7 @@ pub fn compose(parts: Parts) -> App {
         tokens: Arc::new(Verifier::new(jwks)),
         trigger,
         channels,
+        hooks,
         stopping: Stopping::default(),
         settings: Arc::new(settings),
     }

@@ -9,6 +9,7 @@ mod clock;
 mod compose;
 mod config;
 mod entropy;
+mod hooks;
 mod jwks;
 #[cfg(feature = "lambda")]
 pub mod lambda;
@@ -19,6 +20,7 @@ pub use clock::SystemClock;
 pub use compose::{Parts, compose};
 pub use config::{BadConfig, BadValue, Config, SecretsAt};
 pub use entropy::OsEntropy;
+pub use hooks::GuardedHooks;
 pub use jwks::GuardedJwks;
 pub use logging::{LogFormat, start_logging};
 pub use variables::{VARIABLES, Variable, help_list, markdown_table};

@@ -50,6 +50,7 @@ fn entry(item: &Item) -> Due {
     match read_due(&key) {
         Some(DueKey::State(tenant, id)) => Due::Elicitation(tenant, id),
         Some(DueKey::Delivery(tenant, delivery)) => Due::Delivery(tenant, delivery),
+        Some(DueKey::Event(tenant, event)) => Due::Event(tenant, event),
         Some(DueKey::Code(tenant, id)) => Due::Code(tenant, id),
         None => Due::Unreadable(format!("{} {}", key.pk, key.sk)),
     }

@@ -6,6 +6,7 @@
 use countersign_app::records::ExternalKind;
 use countersign_core::delivery::DeliveryKey;
 use countersign_core::endpoint::EndpointId;
+use countersign_core::event::EventKey;
 use countersign_core::id::{
     ApiKeyId, ApproverId, CodeId, DeviceId, ElicitationId, HumanSessionId, IssuerId, Reference, RequestId,
     SessionId, TenantId,
@@ -23,6 +24,8 @@ pub const DUE_INDEX: &str = "due";
 pub const LIST_INDEX: &str = "list";
 /// The index of what was routed to an approver.
 pub const MINE_INDEX: &str = "mine";
+/// What the sort keys of events start with.
+const EVENT: &str = "V#";
 /// What the sort keys of passkeys start with.
 pub(crate) const PASSKEY: &str = "K#";
 /// The partition that lists the tenants.
@@ -179,6 +182,16 @@ impl Keys {
         self.key(&format!("H#{approver}"), format!("{PASSKEY}{}", name.hex()))
     }
 
+    /// An event for an endpoint.
+    pub fn event(&self, key: &EventKey) -> Key {
+        self.key(&format!("E#{}", key.elicitation), format!("{EVENT}{}#{}", key.kind.word(), key.endpoint))
+    }
+
+    /// The first of a question's events.
+    pub fn events(&self, id: ElicitationId) -> Key {
+        self.key(&format!("E#{id}"), EVENT)
+    }
+
     /// How often something was done in a span of time.
     pub fn rate(&self, id: Sha256) -> Key {
         self.key(&format!("RATE#{}", id.hex()), "RATE")
@@ -273,6 +286,8 @@ pub enum DueKey {
     State(TenantId, ElicitationId),
     /// A delivery.
     Delivery(TenantId, DeliveryKey),
+    /// An event for an endpoint.
+    Event(TenantId, EventKey),
     /// A code to be mailed.
     Code(TenantId, CodeId),
 }
@@ -288,7 +303,16 @@ pub fn read_due(key: &Key) -> Option<DueKey> {
     if key.sk == "STATE" {
         return Some(DueKey::State(tenant, id));
     }
+    if let Some(event) = read_event(id, &key.sk) {
+        return Some(DueKey::Event(tenant, event));
+    }
     read_delivery(id, &key.sk).map(|delivery| DueKey::Delivery(tenant, delivery))
+}
+
+/// The event of `elicitation` that a sort key names.
+pub fn read_event(elicitation: ElicitationId, sk: &str) -> Option<EventKey> {
+    let (kind, endpoint) = sk.strip_prefix(EVENT)?.split_once('#')?;
+    Some(EventKey { elicitation, kind: kind.parse().ok()?, endpoint: endpoint.parse().ok()? })
 }
 
 /// The delivery of `elicitation` that a sort key names.

@@ -11,6 +11,7 @@ mod create;
 mod due;
 pub mod dynamo;
 mod endpoints;
+mod events;
 mod humans;
 mod idempotency;
 mod inbox;

@@ -16,6 +16,7 @@ use countersign_app::records::{
 use countersign_core::delivery::{Delivery, DeliveryKey};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EndpointId;
+use countersign_core::event::{EventDelivery, EventKey};
 use countersign_core::id::{
     ApiKeyId, ApproverId, AskTokenId, CodeId, ElicitationId, HumanSessionId, IssuerId, Reference, RequestId,
     SessionId,
@@ -345,6 +346,42 @@ impl TenantStore for TenantRows {
 
     async fn human_rows(&self, approver: ApproverId) -> Result<HumanRows, StoreError> {
         self.read_human_rows(approver).await
+    }
+
+    async fn plan_events(
+        &self,
+        question: &Elicitation,
+        told: u32,
+        rows: &[EventDelivery],
+        keep_until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.plan_event_rows(question, told, rows, keep_until).await
+    }
+
+    async fn events(&self, id: ElicitationId) -> Result<Vec<EventDelivery>, StoreError> {
+        self.read_events(id).await
+    }
+
+    async fn event(&self, key: EventKey) -> Result<Option<EventDelivery>, StoreError> {
+        self.read_event_of(&key).await
+    }
+
+    async fn begin_event(
+        &self,
+        event: &EventDelivery,
+        lease: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.count_event(event, lease, now).await
+    }
+
+    async fn end_event(
+        &self,
+        event: &EventDelivery,
+        end: AttemptEnd,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.store_event_end(event, end, now).await
     }
 
     async fn add_passkey(&self, passkey: &Passkey, once: Nonce) -> Result<bool, StoreError> {

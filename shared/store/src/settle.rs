@@ -7,10 +7,12 @@ use countersign_app::records::{Nonce, Settled, Settlement};
 use countersign_core::elicitation::Elicitation;
 use countersign_core::id::{ElicitationId, SessionId};
 use countersign_core::json::Sha256;
+use countersign_core::limits::PLAN_BACKSTOP;
 use countersign_core::retry::Budget;
 use countersign_core::state::{Decision, ExpiryCause, Verdict};
 use countersign_core::time::Timestamp;
 
+use crate::keys::{due_place, due_shard, shard};
 use crate::rows::{
     STATUS_DECIDED, STATUS_EXPIRED, STATUS_PENDING, STATUS_WITHDRAWN, decider_map, lost_map, number, text,
     time,
@@ -122,31 +124,36 @@ impl TenantRows {
         now: Timestamp,
     ) -> Write {
         let key = self.keys.state(id);
-        let over = "REMOVE #due_pk, #due_sk, #list_pk, #list_sk, #hold_until";
+        // It is due once more: somebody may have to be told.
+        let over = ", #due_pk = :shard, #due_sk = :place REMOVE #list_pk, #list_sk, #hold_until";
+        let place = due_place(now.plus(PLAN_BACKSTOP), &key);
         // An asker that was told of the end must not hear another one after a clock has stepped back.
         let untold = "#status = :pending AND attribute_not_exists(#collected_at)";
         let write = match settlement {
             Settlement::Decided { decision, .. } => {
-                decided(Write::update(key, format!("{} {over}", decided_set(words))), decision, words)
+                decided(Write::update(key, format!("{}{over}", decided_set(words))), decision, words)
                     .value(":now", time(now.max(decision.at)))
                     .when(format!("{untold} AND #decide_by > :now"))
             }
             Settlement::Withdrawn { at } => {
-                Write::update(key, format!("SET #status = :status, #ended_at = :at {over}"))
+                Write::update(key, format!("SET #status = :status, #ended_at = :at{over}"))
                     .value(":status", text(STATUS_WITHDRAWN))
                     .value(":at", time(*at))
                     .value(":now", time(now.max(*at)))
                     .when(format!("{untold} AND #expires_at > :now"))
             }
             Settlement::Expired { cause, now: noticed, .. } => {
-                Write::update(key, format!("SET #status = :status, #cause = :cause {over}"))
+                Write::update(key, format!("SET #status = :status, #cause = :cause{over}"))
                     .value(":status", text(STATUS_EXPIRED))
                     .value(":cause", text(ExpiryCause::word(*cause)))
                     .value(":now", time(*noticed))
                     .when("#status = :pending AND #expires_at <= :now")
             }
         };
-        write.value(":pending", text(STATUS_PENDING))
+        write
+            .value(":pending", text(STATUS_PENDING))
+            .value(":shard", text(due_shard(shard(id))))
+            .value(":place", text(place))
     }
 
     fn session_write(&self, elicitation: &Elicitation, settlement: &Settlement) -> Option<Write> {

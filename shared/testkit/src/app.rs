@@ -35,6 +35,7 @@ use crate::channel::RecordingChannel;
 use crate::clock::MockClock;
 use crate::crash::MortalTable;
 use crate::entropy::SeededEntropy;
+use crate::hooks::RecordingHooks;
 use crate::jwks::PublishedKeys;
 use crate::trigger::RecordingTrigger;
 
@@ -50,6 +51,8 @@ pub struct TestApp {
     pub app: App,
     /// The clock that they see.
     pub clock: Arc<MockClock>,
+    /// Where events go.
+    pub hooks: Arc<RecordingHooks>,
     /// The faults of the table.
     pub faults: Arc<Faults>,
     /// The process that can die.
@@ -94,6 +97,7 @@ impl TestApp {
         let keys = Arc::new(KeyRing::new(SealKey::new(SEAL_KEY.0, SEAL_KEY.1).expect("a key id"), vec![]));
         let wrap = Arc::new(RingWrap::new(&keys, entropy.clone()));
         let jwks = Arc::new(PublishedKeys::default());
+        let hooks = Arc::new(RecordingHooks::default());
         let app = App {
             store: Arc::new(DynamoStore::new(process.clone(), clock.clone(), entropy.clone(), wrap)),
             clock: clock.clone(),
@@ -102,6 +106,7 @@ impl TestApp {
             tokens: Arc::new(Verifier::new(jwks.clone())),
             trigger: trigger.clone(),
             channels: vec![channel.clone()],
+            hooks: hooks.clone(),
             stopping: Stopping::default(),
             settings: Arc::new(settings()),
         };
@@ -109,7 +114,7 @@ impl TestApp {
         app.add_approver_to(&tenant(), "You".into(), Some("you@localhost".into()))
             .await
             .expect("an approver");
-        Self { app, clock, faults, process, trigger, channel, jwks, key, engine: None }
+        Self { app, clock, faults, process, trigger, channel, hooks, jwks, key, engine: None }
     }
 
     /// The caller behind the key.

@@ -13,6 +13,7 @@ pub mod channel;
 pub mod clock;
 pub mod crash;
 pub mod entropy;
+pub mod hooks;
 pub mod jwks;
 pub mod lambda;
 pub mod person;

@@ -14,6 +14,7 @@ use countersign_core::violation::Violation;
 use serde::Serialize;
 
 use crate::approver::{ApproverFacts, ApproverPage, ApproverView, ExternalIds};
+use crate::event::EventBody;
 use crate::fixtures::{
     EXPIRY_CAUSES, accepted, after, approver, cancelled, declined, delivery, elicitation, native_elicitation,
     session, withdrawn,
@@ -108,6 +109,15 @@ fn a_question_as_people_see_it() {
     let ask = native::CreateBody::read(body, RetryKey::None).unwrap().into_ask().unwrap();
     let view = View::of(&native_elicitation(), &State::Pending, after(45));
     check("view_question", &view.with_question(QuestionView::of(&ask.content)));
+}
+
+#[test]
+fn events() {
+    let one = native_elicitation();
+    let question = countersign_core::elicitation::Elicitation { stored: accepted(), ..one };
+    let State::Decided(decision) = &question.stored else { panic!("it is decided") };
+    let kind = countersign_core::endpoint::EventKind::ElicitationSettled;
+    check("event_settled", &EventBody::of(kind, decision.at, &question, decision.at));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 pub mod approver;
 pub mod endpoint;
+pub mod event;
 pub mod fallback;
 pub mod fields;
 pub mod hint;

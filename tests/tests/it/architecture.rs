@@ -69,7 +69,7 @@ fn each_crate_depends_on_those_below_it_and_no_others() {
         ("countersign-channels", &["app", "core", "wire"]),
         ("countersign-http", &["app", "core", "wire"]),
         ("countersign-embedded", &["app", "core", "store"]),
-        ("countersign-runtime", &["app", "core", "http", "identity", "outbound", "store"]),
+        ("countersign-runtime", &["app", "core", "http", "identity", "outbound", "store", "wire"]),
         (
             "countersign-testkit",
             &["app", "channels", "core", "embedded", "http", "identity", "store", "wire"],

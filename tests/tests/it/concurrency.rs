@@ -152,6 +152,9 @@ async fn two_sweeps_at_once_do_what_one_does() {
             assert!(matches!(scene.row(id).await.stored, State::Expired(_)));
         }
         assert_eq!(scene.open().await, []);
+        scene.test.clock.advance(PLAN_BACKSTOP);
+        let (first, second) = both().await;
+        assert_eq!(first.unwrap().troubled + second.unwrap().troubled, 0);
         assert_eq!(scene.due().await, 0);
     }
 }

@@ -1,6 +1,8 @@
 //! A process dies at each of its store calls in turn, before and after the call is applied. Whoever comes next finds
 //! one row and one truth.
 
+use countersign_app::endpoints::EndpointWish;
+use countersign_core::endpoint::EventKind;
 use std::time::Duration;
 
 use countersign_app::create::CreateError;
@@ -254,6 +256,36 @@ async fn a_sweep_that_died_while_it_expired_is_finished_by_the_next() {
             let session = scene.session().await;
             assert!(session.lost.is_some_and(|lost| ids.contains(&lost.elicitation)));
             assert_eq!(scene.open().await, []);
+            scene.sweep_later(PLAN_BACKSTOP).await;
+            assert_eq!(scene.due().await, 0);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_event_whose_telling_died_is_told_by_the_sweep_under_the_same_id() {
+    let stage = async || {
+        let (scene, id) = Scene::asked().await;
+        let wish = EndpointWish {
+            url: Some("https://hooks.example.com/in".to_owned()),
+            events: Some(vec![EventKind::ElicitationSettled]),
+            ..EndpointWish::default()
+        };
+        scene.test.app.create_endpoint(&scene.caller, wish, None).await.unwrap();
+        scene.press(id, Pressed::Accept).await.unwrap();
+        (scene, id)
+    };
+    at_every_call(
+        stage,
+        async |scene, id| scene.test.app.notify(&scene.token.tenant, *id).await,
+        async |scene, _, _| {
+            // After the lease of an attempt that may have been begun.
+            scene.sweep_later(PLAN_BACKSTOP).await;
+            scene.sweep_later(Duration::from_mins(2)).await;
+            let attempts = scene.test.hooks.attempts();
+            assert!((1..=2).contains(&attempts.len()), "{attempts:?}");
+            assert!(attempts.iter().all(|one| one.event.id == attempts[0].event.id));
             assert_eq!(scene.due().await, 0);
         },
     )

@@ -13,6 +13,7 @@ mod crash_points;
 #[cfg(test)]
 mod docs;
 #[cfg(test)]
+mod events;
 mod faults;
 #[cfg(test)]
 mod http;

@@ -22,6 +22,7 @@ use crate::clock::SystemClock;
 use crate::compose::{Parts, compose};
 use crate::config::{BadConfig, Config};
 use crate::entropy::OsEntropy;
+use crate::hooks::GuardedHooks;
 use crate::jwks::GuardedJwks;
 use crate::logging::{LogFormat, start_logging};
 use crate::variables::{BASE_URL, SECRETS};
@@ -102,6 +103,7 @@ async fn assemble(
         keys,
         wrap,
         jwks: Arc::new(GuardedJwks::new(Reach::Public)),
+        hooks: Arc::new(GuardedHooks::new(Reach::Public)),
         trigger: Arc::new(Stream),
         channels: channels(config)?,
         settings: config.settings(own, false),

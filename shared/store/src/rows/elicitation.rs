@@ -105,6 +105,7 @@ pub(crate) fn read_elicitation(item: &Item) -> Result<Elicitation, StoreError> {
             no_target: row.flag("no_target")?,
             reached: row.maybe_number("reached")?.unwrap_or(0),
             failed: row.maybe_number("failed")?.unwrap_or(0),
+            told: row.maybe_number("told")?.unwrap_or(0),
         },
         asker: Asker {
             poll_interval: Duration::from_millis(row.number("poll_interval_ms")?),

@@ -31,6 +31,7 @@ pub(crate) fn endpoint_item(keys: &Keys, endpoint: &Endpoint, sealed: &SealedSec
         .maybe("url", endpoint.url.as_deref().map(text))
         .set("events", words(endpoint.events.iter().map(|kind| kind.word())))
         .set("disabled", AttributeValue::Bool(endpoint.disabled))
+        .maybe("failing_since", endpoint.failing_since.map(time))
         .set("inbound", AttributeValue::Bool(endpoint.inbound))
         .set("actor_kinds", words(endpoint.actor_kinds.iter().map(|kind| kind.word())))
         .set("secrets", secrets(&sealed.outgoing))
@@ -53,6 +54,7 @@ pub(crate) fn read_endpoint(item: &Item) -> Result<(Endpoint, SealedSecrets), St
         url: row.maybe_owned("url")?,
         events: row.words("events")?,
         disabled: row.flag("disabled")?,
+        failing_since: row.maybe_time("failing_since")?,
         inbound: row.flag("inbound")?,
         actor_kinds: row.words("actor_kinds")?,
         secrets: vec![],

@@ -132,6 +132,9 @@ async fn play(case: &mut Case, steps: &[(Step, Death)]) -> Result<(), TestCaseEr
         }
     }
     read_all(case).await?;
+    // What ended in that sweep is due once more, for whoever is to be told.
+    case.forward(Duration::from_mins(1)).await?;
+    case.sweep(None).await?;
     case.check_end().await
 }
 
