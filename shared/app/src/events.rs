@@ -17,7 +17,8 @@ use countersign_core::state::State;
 use countersign_core::time::Timestamp;
 
 use crate::App;
-use crate::endpoints::Endpoint;
+use crate::authority::Caller;
+use crate::endpoints::{Endpoint, EndpointError};
 use crate::ports::StoreError;
 use crate::records::{AttemptEnd, Wanted};
 
@@ -30,13 +31,29 @@ const FAILING_MAX: Duration = Duration::from_hours(5 * 24);
 #[derive(Debug, Clone)]
 pub struct Event {
     /// What happened.
-    pub kind: EventKind,
+    pub what: What,
     /// When.
     pub happened_at: Timestamp,
     /// The same for each attempt.
     pub id: String,
-    /// What it happened to, as it stands now.
-    pub question: Elicitation,
+}
+
+/// What an endpoint is told.
+#[derive(Debug, Clone)]
+pub enum What {
+    /// Something happened to a question, which stands so now.
+    Question(EventKind, Box<Elicitation>),
+    /// Nothing: somebody tries whether it arrives.
+    Test,
+}
+
+/// What came of trying an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// What it answered.
+    pub reply: HookReply,
+    /// How long that took.
+    pub took: Duration,
 }
 
 /// What an endpoint answered.
@@ -169,15 +186,10 @@ impl App {
         question: Elicitation,
         now: Timestamp,
     ) -> HookReply {
-        let Some(url) = endpoint.url.as_deref() else {
-            return HookReply::Unreachable("the endpoint has no URL".into());
-        };
-        let active = endpoint.secrets.iter().filter(|one| one.is_active(now));
-        let secrets: Vec<_> = active.map(|one| one.secret.clone()).collect();
         let EventKey { elicitation, kind, endpoint: bits } = event.key;
         let id = format!("msg_{elicitation}.{}.{bits}", kind.word());
-        let event = Event { kind, happened_at: event.happened_at, id, question };
-        let reply = self.hooks.post(url, &secrets, &event, now).await;
+        let what = What::Question(kind, Box::new(question));
+        let reply = self.send_to(endpoint, &Event { what, happened_at: event.happened_at, id }, now).await;
         if !matches!(reply, HookReply::Answered { status: 200..=299, .. }) {
             tracing::warn!(
                 tenant.id = %endpoint.id.tenant, endpoint.id = %endpoint.id, event.kind = kind.word(),
@@ -185,6 +197,27 @@ impl App {
             );
         }
         reply
+    }
+
+    async fn send_to(&self, endpoint: &Endpoint, event: &Event, now: Timestamp) -> HookReply {
+        let Some(url) = endpoint.url.as_deref() else {
+            return HookReply::Unreachable("the endpoint has no URL".into());
+        };
+        let active = endpoint.secrets.iter().filter(|one| one.is_active(now));
+        let secrets: Vec<_> = active.map(|one| one.secret.clone()).collect();
+        self.hooks.post(url, &secrets, event, now).await
+    }
+
+    /// Tries an endpoint once, whatever it subscribed to. Nothing is stored, and nothing is held against it.
+    ///
+    /// # Errors
+    /// [`EndpointError`].
+    pub async fn try_endpoint(&self, caller: &Caller, id: &EndpointId) -> Result<Tried, EndpointError> {
+        let endpoint = self.endpoint(caller, id).await?;
+        let now = self.clock.now();
+        let id = format!("msg_test_{}", self.entropy.bits130());
+        let reply = self.send_to(&endpoint, &Event { what: What::Test, happened_at: now, id }, now).await;
+        Ok(Tried { reply, took: self.clock.now().since(now) })
     }
 
     fn end_of_event(&self, reply: &HookReply, event: &EventDelivery, now: Timestamp) -> AttemptEnd {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use countersign_app::events::{Event, HookReply, Hooks};
+use countersign_app::events::{Event, HookReply, Hooks, What};
 use countersign_core::signature::SigningSecret;
 use countersign_core::time::Timestamp;
 use countersign_outbound::{Client, Limits, OutboundError, Over, Reach, Request};
@@ -32,7 +32,10 @@ impl Hooks for GuardedHooks {
             Ok(client) => client,
             Err(error) => return unreachable(error),
         };
-        let body = EventBody::of(event.kind, event.happened_at, &event.question, now);
+        let body = match &event.what {
+            What::Question(kind, question) => EventBody::of(*kind, event.happened_at, question, now),
+            What::Test => EventBody::test(now),
+        };
         let request = serde_json::to_vec(&body).map_err(|error| unreachable(&error)).and_then(|body| {
             let headers = signed(secrets, &event.id, now, &body).map_err(|error| unreachable(&error))?;
             Ok(Request { method: Method::POST, url: url.to_owned(), headers, body, limits: LIMITS })

@@ -1,5 +1,7 @@
 //! What endpoints are told (PROTOCOL.md section 2.6).
 
+use std::time::Duration;
+
 use countersign_core::elicitation::Elicitation;
 use countersign_core::endpoint::EventKind;
 use countersign_core::time::Timestamp;
@@ -13,7 +15,14 @@ pub struct EventBody {
     #[serde(rename = "type")]
     kind: &'static str,
     timestamp: String,
-    data: View,
+    data: Data,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Data {
+    Question(Box<View>),
+    Nothing {},
 }
 
 impl EventBody {
@@ -22,7 +31,42 @@ impl EventBody {
         Self {
             kind: kind.word(),
             timestamp: happened_at.to_string(),
-            data: View::of(question, &question.state_at(now), now),
+            data: Data::Question(Box::new(View::of(question, &question.state_at(now), now))),
         }
     }
+
+    /// The body of a trial.
+    pub fn test(now: Timestamp) -> Self {
+        Self { kind: "endpoint.test", timestamp: now.to_string(), data: Data::Nothing {} }
+    }
+}
+
+/// `POST /v1/endpoints/{endpoint}/test`: what came of it.
+#[derive(Debug, Serialize)]
+pub struct TriedView {
+    delivered: bool,
+    status: Option<u16>,
+    error: Option<String>,
+    took_ms: u64,
+}
+
+impl TriedView {
+    /// An endpoint that answered with `status`.
+    pub fn answered(status: u16, took: Duration) -> Self {
+        Self {
+            delivered: (200..300).contains(&status),
+            status: Some(status),
+            error: None,
+            took_ms: millis(took),
+        }
+    }
+
+    /// An endpoint that did not answer, for this reason.
+    pub fn unreachable(error: String, took: Duration) -> Self {
+        Self { delivered: false, status: None, error: Some(error), took_ms: millis(took) }
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

@@ -14,7 +14,7 @@ use countersign_core::violation::Violation;
 use serde::Serialize;
 
 use crate::approver::{ApproverFacts, ApproverPage, ApproverView, ExternalIds};
-use crate::event::EventBody;
+use crate::event::{EventBody, TriedView};
 use crate::fixtures::{
     EXPIRY_CAUSES, accepted, after, approver, cancelled, declined, delivery, elicitation, native_elicitation,
     session, withdrawn,
@@ -118,6 +118,10 @@ fn events() {
     let State::Decided(decision) = &question.stored else { panic!("it is decided") };
     let kind = countersign_core::endpoint::EventKind::ElicitationSettled;
     check("event_settled", &EventBody::of(kind, decision.at, &question, decision.at));
+    check("event_test", &EventBody::test(decision.at));
+    let took = Duration::from_millis(41);
+    check("tried", &TriedView::answered(204, took));
+    check("tried_unreachable", &TriedView::unreachable("no whole answer in time".into(), took));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign_app::events::HookReply;
+use countersign_app::events::{HookReply, What};
 use countersign_core::endpoint::EventKind;
 use countersign_core::limits::PLAN_BACKSTOP;
 use countersign_testkit::Web;
@@ -35,8 +35,16 @@ async fn scene() -> (Web, Value, String) {
     (web, made, id)
 }
 
+/// What an attempt is about: the kind of the event, and the question.
+fn about(one: &Attempt) -> (EventKind, String) {
+    match &one.event.what {
+        What::Question(kind, question) => (*kind, question.id.to_string()),
+        What::Test => panic!("a trial"),
+    }
+}
+
 fn kinds(attempts: &[Attempt]) -> Vec<EventKind> {
-    attempts.iter().map(|one| one.event.kind).collect()
+    attempts.iter().map(|one| about(one).0).collect()
 }
 
 async fn later(web: &Web, span: Duration) {
@@ -58,7 +66,7 @@ async fn an_endpoint_is_told_once_of_what_it_subscribed_to() {
     later(&web, Duration::from_mins(2)).await;
     let attempts = web.test.hooks.attempts();
     assert_eq!(kinds(&attempts), [EventKind::ElicitationCreated, EventKind::ElicitationSettled]);
-    assert!(attempts.iter().all(|one| one.url == URL && one.event.question.id.to_string() == id));
+    assert!(attempts.iter().all(|one| one.url == URL && about(one).1 == id));
     assert_ne!(attempts[0].event.id, attempts[1].event.id);
 }
 
@@ -182,4 +190,19 @@ async fn two_deliverers_at_once_make_one_attempt() {
     second.unwrap();
     later(&web, Duration::from_mins(2)).await;
     assert_eq!(web.test.hooks.attempts().len(), 1);
+}
+
+#[tokio::test]
+async fn an_endpoint_is_tried_at_once_and_a_failure_is_told_and_not_held_against_it() {
+    let (web, made, _) = scene().await;
+    let path = format!("/v1/endpoints/{}/test", made["id"].as_str().unwrap());
+    let tried = async || web.api("POST", &path, Value::Null).await.expect(200).json();
+    assert_eq!(tried().await, json!({"delivered": true, "status": 204, "error": null, "took_ms": 0}));
+    assert!(matches!(web.test.hooks.attempts()[0].event.what, What::Test));
+    web.test.hooks.answer_status(410);
+    assert_eq!(tried().await["status"], 410);
+    web.test.hooks.answer([HookReply::Unreachable("no connection: refused".into())]);
+    let failed = tried().await;
+    assert_eq!((&failed["delivered"], &failed["error"]), (&json!(false), &json!("no connection: refused")));
+    assert_eq!(status(&web, &made).await, "enabled");
 }

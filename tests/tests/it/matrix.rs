@@ -74,6 +74,7 @@ const ROWS: &[(&str, Door, u16)] = &[
     ("PATCH /v1/endpoints/{endpoint}", Scopes(&["manage"]), 200),
     ("DELETE /v1/endpoints/{endpoint}", Scopes(&["manage"]), 204),
     ("POST /v1/endpoints/{endpoint}/enable", Scopes(&["manage"]), 200),
+    ("POST /v1/endpoints/{endpoint}/test", Scopes(&["manage"]), 200),
     ("POST /v1/endpoints/{endpoint}/disable", Scopes(&["manage"]), 200),
     ("POST /v1/endpoints/{endpoint}/rotate", Scopes(&["manage"]), 200),
     ("GET /v1/issuers", Scopes(&["manage"]), 200),

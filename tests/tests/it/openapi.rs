@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// Routes that the document leaves out: a trailing slash is told in the text of the route without it.
 const LEFT_OUT: [&str; 2] = ["/t/{token}/api/v1/elicitations/{id}/", "/api/v1/elicitations/{id}/"];
 /// Which schema a golden file belongs to, by what its name starts with; the first that fits counts.
-const GOLDEN: [(&str, &str); 14] = [
+const GOLDEN: [(&str, &str); 15] = [
     ("approvers", "ApproverPage"),
     ("approver", "Approver"),
     ("event_", "Event"),
@@ -24,6 +24,7 @@ const GOLDEN: [(&str, &str); 14] = [
     ("session_created", "SessionCreated"),
     ("session_repeated", "SessionRepeated"),
     ("session_view", "Session"),
+    ("tried", "EndpointTried"),
     ("view_created", "ElicitationCreated"),
     ("view_", "Elicitation"),
 ];

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use countersign_app::App;
 use countersign_app::authority::Caller;
 use countersign_app::endpoints::{Direction, Endpoint, EndpointWish, Minted};
+use countersign_app::events::HookReply;
 use countersign_core::endpoint::EndpointId;
 use countersign_core::json;
 use countersign_core::limits::BODY_ASKING;
@@ -13,6 +14,7 @@ use countersign_core::signature::Signed;
 use countersign_wire::endpoint::{
     EndpointBody, EndpointFacts, EndpointPage, EndpointView, InboundBody, RotateBody, WhichSecret,
 };
+use countersign_wire::event::TriedView;
 use countersign_wire::native::View;
 
 use super::elicitations::{request_key, response_of};
@@ -93,6 +95,19 @@ pub(super) async fn disable(
     Path(id): Path<String>,
 ) -> Result<Json<EndpointView>, ApiError> {
     switch(&app, &caller, &id, true).await
+}
+
+/// `POST /v1/endpoints/{endpoint}/test`
+pub(super) async fn test(
+    State(app): State<App>,
+    Key { caller, .. }: Key<Manage>,
+    Path(id): Path<String>,
+) -> Result<Json<TriedView>, ApiError> {
+    let tried = app.try_endpoint(&caller, &parsed(&id)?).await?;
+    Ok(Json(match tried.reply {
+        HookReply::Answered { status, .. } => TriedView::answered(status, tried.took),
+        HookReply::Unreachable(error) => TriedView::unreachable(error, tried.took),
+    }))
 }
 
 /// `POST /v1/endpoints/{endpoint}/rotate`

@@ -108,6 +108,7 @@ const MANAGE: &[Route] = &[
     route(Function::Manage, "PATCH", "/v1/endpoints/{endpoint}", || patch(endpoints::change)),
     route(Function::Manage, "DELETE", "/v1/endpoints/{endpoint}", || delete(endpoints::remove)),
     route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/enable", || post(endpoints::enable)),
+    route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/test", || post(endpoints::test)),
     route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/disable", || post(endpoints::disable)),
     route(Function::Manage, "POST", "/v1/endpoints/{endpoint}/rotate", || post(endpoints::rotate)),
     route(Function::Manage, "GET", "/v1/issuers", || get(issuers::list)),
