@@ -132,13 +132,18 @@ impl App {
         if rows.is_empty() && !is_over {
             return Ok(false);
         }
-        let wanted = Wanted { tenant: true, ..Wanted::default() };
-        let of = store.read(&wanted).await?.tenant;
-        let retention = of.and_then(|of| of.policy.policy.retention).unwrap_or(self.settings.retention);
+        let retention = if rows.is_empty() { self.settings.retention } else { self.kept_for(tenant).await? };
         let keep_until = question.deadlines.expires_at.max(now).plus(retention);
         let told = fresh.iter().fold(told, |told, (kind, _)| told | bit(*kind));
         let stored = store.plan_events(question, told, &rows, keep_until).await?;
         Ok(stored && !rows.is_empty())
+    }
+
+    /// How long a tenant keeps what is over.
+    async fn kept_for(&self, tenant: &TenantId) -> Result<Duration, StoreError> {
+        let wanted = Wanted { tenant: true, ..Wanted::default() };
+        let of = self.store.tenant(tenant).read(&wanted).await?.tenant;
+        Ok(of.and_then(|of| of.policy.policy.retention).unwrap_or(self.settings.retention))
     }
 
     /// Makes one attempt of an event, if one is due.

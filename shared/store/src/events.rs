@@ -40,6 +40,9 @@ impl TenantRows {
         if question.evidence.told != 0 {
             state = state.value(":seen", number(question.evidence.told));
         }
+        if rows.is_empty() {
+            return Ok(self.repeated(&state).await?.is_none());
+        }
         let puts = rows.iter().map(|row| Write::put(event_item(&self.keys, row, keep_until)).when_new());
         let writes: Vec<_> = [state].into_iter().chain(puts).collect();
         let table = &self.store.table;
