@@ -1,5 +1,6 @@
 //! One request, over one connection of its own, to an address that was vetted.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,9 @@ use crate::target::{Reach, Target};
 const HEAD_BYTES: usize = 16 * 1024;
 /// Headers of a reply.
 const HEADERS: usize = 64;
+/// Addresses of a host that are tried, and how long each.
+const ADDRESSES: usize = 4;
+const CONNECT_LIMIT: Duration = Duration::from_secs(3);
 const AGENT: &str = concat!("countersign/", env!("CARGO_PKG_VERSION"));
 
 /// What bounds one request.
@@ -48,8 +52,8 @@ pub enum Over {
     Refuse,
 }
 
-/// A request.
-#[derive(Debug, Clone)]
+/// A request. Its `Debug` tells no URL, header or body: each may hold a secret.
+#[derive(Clone)]
 pub struct Request {
     /// Its method.
     pub method: Method,
@@ -63,8 +67,14 @@ pub struct Request {
     pub limits: Limits,
 }
 
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
 /// A reply. A redirect is one like any other: it is not followed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Reply {
     /// Its status.
     pub status: u16,
@@ -74,6 +84,12 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// There was more of it.
     pub was_cut: bool,
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").field("status", &self.status).finish_non_exhaustive()
+    }
 }
 
 /// Sends requests as far as it may reach.
@@ -157,10 +173,11 @@ impl Client {
 
 async fn connect(addresses: &[IpAddr], port: u16) -> Result<TcpStream, OutboundError> {
     let mut last = String::from("no address");
-    for address in addresses {
-        match TcpStream::connect(SocketAddr::new(*address, port)).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error.to_string(),
+    for address in addresses.iter().take(ADDRESSES) {
+        match timeout(CONNECT_LIMIT, TcpStream::connect(SocketAddr::new(*address, port))).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => last = error.to_string(),
+            Err(_) => "nobody answers".clone_into(&mut last),
         }
     }
     Err(OutboundError::Connect(last))

@@ -90,8 +90,9 @@ impl Target {
                 Reach::PublicOrLoopback if address.is_loopback() => Ok(()),
                 Reach::Public | Reach::PublicOrLoopback => vet(*address),
             };
+            // Which address is not said: whoever named the host would learn what names mean inside.
             is_allowed.map_err(|what| {
-                OutboundError::NotAllowed(format!("{address} is {what}, not the internet"))
+                OutboundError::NotAllowed(format!("it leads to an address that is {what}, not the internet"))
             })?;
         }
         Ok(())

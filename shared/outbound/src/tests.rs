@@ -378,3 +378,14 @@ async fn a_certificate_of_another_name_or_of_nobody_is_not_trusted() {
     let url = format!("https://localhost:{}/", address.port());
     assert!(matches!(client().trusting(roots).send(get(url)).await.unwrap_err(), OutboundError::Tls(_)));
 }
+
+#[test]
+fn what_is_logged_of_a_request_holds_no_secret() {
+    let mut request = get("https://example.com/?token=s3cret".into());
+    request.headers.insert("authorization", "Bearer s3cret".parse().unwrap());
+    request.body = b"s3cret".to_vec();
+    let headers = request.headers.clone();
+    let reply = Reply { status: 200, headers, body: b"s3cret".to_vec(), was_cut: false };
+    let logged = format!("{request:?} {reply:?}");
+    assert!(logged.contains("GET") && logged.contains("200") && !logged.contains("s3cret"), "{logged}");
+}
