@@ -47,6 +47,15 @@ pub enum What {
     Test,
 }
 
+/// What is noted on a question of its events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToldOf {
+    /// Those that were planned, each a bit ([`bit`]).
+    pub bits: u32,
+    /// Somebody wants to hear of it once the asker has read the end.
+    pub is_awaited: bool,
+}
+
 /// What came of trying an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
@@ -112,6 +121,13 @@ impl App {
         Ok(())
     }
 
+    /// Makes prompt what endpoints hear of a read.
+    pub(crate) fn told_soon(&self, tenant: &TenantId, question: &Elicitation) {
+        if question.evidence.is_awaited {
+            self.trigger.stored(tenant, question.id);
+        }
+    }
+
     /// Stores who is told of what has happened and was not planned. Whether there is anybody.
     async fn plan_events(&self, tenant: &TenantId, question: &Elicitation) -> Result<bool, StoreError> {
         let store = self.store.tenant(tenant);
@@ -134,7 +150,10 @@ impl App {
         }
         let retention = if rows.is_empty() { self.settings.retention } else { self.kept_for(tenant).await? };
         let keep_until = question.deadlines.expires_at.max(now).plus(retention);
-        let told = fresh.iter().fold(told, |told, (kind, _)| told | bit(*kind));
+        let told = ToldOf {
+            bits: fresh.iter().fold(told, |told, (kind, _)| told | bit(*kind)),
+            is_awaited: endpoints.iter().any(|one| takes(one, EventKind::ElicitationCollected)),
+        };
         let stored = store.plan_events(question, told, &rows, keep_until).await?;
         Ok(stored && !rows.is_empty())
     }
@@ -256,6 +275,10 @@ impl App {
     }
 }
 
+fn takes(endpoint: &Endpoint, kind: EventKind) -> bool {
+    !endpoint.disabled && endpoint.url.is_some() && endpoint.events.contains(&kind)
+}
+
 /// An endpoint is told of what it subscribed to, and of nothing that is older than itself.
 fn rows_for<'a>(
     endpoint: &'a Endpoint,
@@ -263,12 +286,8 @@ fn rows_for<'a>(
     fresh: &'a [(EventKind, Timestamp)],
     now: Timestamp,
 ) -> impl Iterator<Item = EventDelivery> + 'a {
-    let is_told = move |(kind, at): &&(EventKind, Timestamp)| {
-        !endpoint.disabled
-            && endpoint.url.is_some()
-            && endpoint.events.contains(kind)
-            && endpoint.created_at <= *at
-    };
+    let is_told =
+        move |(kind, at): &&(EventKind, Timestamp)| takes(endpoint, *kind) && endpoint.created_at <= *at;
     fresh.iter().filter(is_told).map(move |(kind, at)| EventDelivery {
         key: EventKey { elicitation, kind: *kind, endpoint: endpoint.id.bits },
         status: DeliveryStatus::Queued,

@@ -183,7 +183,8 @@ impl App {
         let now = self.clock.now();
         let state = found.state_at(now);
         if state.is_terminal() && found.asker.collected_at.is_none() {
-            store.collected(id, now).await?;
+            store.collected(&found, now).await?;
+            self.told_soon(caller.tenant(), &found);
             found.asker.collected_at = Some(now);
         }
         Ok(Some((found, state)))
@@ -246,7 +247,9 @@ impl App {
             if found.asker.collected_at.is_some() {
                 return;
             }
-            limited(self.write_limit(), store.collected(found.id, now)).await
+            let noted = limited(self.write_limit(), store.collected(found, now)).await;
+            self.told_soon(tenant, found);
+            noted
         } else {
             if !found.lease_is_due(now) {
                 return;

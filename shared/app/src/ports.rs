@@ -22,6 +22,7 @@ use countersign_core::time::Timestamp;
 
 use crate::codes::CodeNotice;
 use crate::endpoints::{Endpoint, EndpointOutcome};
+use crate::events::ToldOf;
 use crate::humans::{HumanRow, HumanRows, MailedCode, SignIn};
 use crate::inbox::Question;
 use crate::issuers::Registration;
@@ -203,7 +204,7 @@ pub trait TenantStore: Send + Sync {
     async fn renew_lease(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError>;
 
     /// Notes the first read of a terminal status.
-    async fn collected(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError>;
+    async fn collected(&self, question: &Elicitation, now: Timestamp) -> Result<(), StoreError>;
 
     /// Tries to become the one held read until `until`.
     async fn claim_hold(
@@ -431,12 +432,12 @@ pub trait TenantStore: Send + Sync {
     /// An approver's sessions, devices and passkeys.
     async fn human_rows(&self, approver: ApproverId) -> Result<HumanRows, StoreError>;
 
-    /// Stores who is told of a question's events, that `told` were planned, and that what has ended is due no more;
-    /// `false` where another hand was faster.
+    /// Stores who is told of a question's events, that they were planned, and that what has ended is due no more;
+    /// `false` where another hand was faster, or more has happened.
     async fn plan_events(
         &self,
         question: &Elicitation,
-        told: u32,
+        told: ToldOf,
         rows: &[EventDelivery],
         keep_until: Timestamp,
     ) -> Result<bool, StoreError>;

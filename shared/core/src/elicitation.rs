@@ -57,6 +57,8 @@ pub struct Evidence {
     pub failed: u32,
     /// The events that were planned, each a bit ([`crate::event::bit`]).
     pub told: u32,
+    /// An endpoint wants to hear of it once the asker has read the end.
+    pub is_awaited: bool,
 }
 
 /// What is known of the side that waits for the answer.

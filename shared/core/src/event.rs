@@ -69,8 +69,11 @@ pub fn happened(question: &Elicitation) -> Vec<(EventKind, Timestamp)> {
         State::Withdrawn { at } => Some(*at),
         State::Expired(_) => Some(question.deadlines.expires_at),
     };
-    let created = (EventKind::ElicitationCreated, question.created_at);
-    [Some(created), ended.map(|at| (EventKind::ElicitationSettled, at))].into_iter().flatten().collect()
+    let created = Some((EventKind::ElicitationCreated, question.created_at));
+    let settled = ended.map(|at| (EventKind::ElicitationSettled, at));
+    let read = question.asker.collected_at.filter(|_| ended.is_some());
+    let collected = read.map(|at| (EventKind::ElicitationCollected, at));
+    [created, settled, collected].into_iter().flatten().collect()
 }
 
 /// A kind's place in the set of those that were planned.

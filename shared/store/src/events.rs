@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::types::AttributeValue;
+use countersign_app::events::ToldOf;
 use countersign_app::ports::StoreError;
 use countersign_app::records::AttemptEnd;
 use countersign_core::delivery::DeliveryStatus;
@@ -21,20 +23,26 @@ impl TenantRows {
     pub(crate) async fn plan_event_rows(
         &self,
         question: &Elicitation,
-        told: u32,
+        told: ToldOf,
         rows: &[EventDelivery],
         keep_until: Timestamp,
     ) -> Result<bool, StoreError> {
         let is_pending = question.stored == State::Pending;
         let over = if is_pending { "" } else { " REMOVE #due_pk, #due_sk" };
-        let stands = if is_pending { "#status = :pending" } else { "#status <> :pending" };
+        // Of what happens after the read that this follows, the mark must stay.
+        let stands = match (is_pending, question.asker.collected_at) {
+            (true, _) => "#status = :pending",
+            (false, None) => "#status <> :pending AND attribute_not_exists(#collected_at)",
+            (false, Some(_)) => "#status <> :pending",
+        };
         let seen = match question.evidence.told {
             0 => "attribute_not_exists(#told)",
             _ => "#told = :seen",
         };
         let key = self.keys.state(question.id);
-        let mut state = Write::update(key, format!("SET #told = :told{over}"))
-            .value(":told", number(told))
+        let mut state = Write::update(key, format!("SET #told = :told, #is_awaited = :awaited{over}"))
+            .value(":told", number(told.bits))
+            .value(":awaited", AttributeValue::Bool(told.is_awaited))
             .value(":pending", text(STATUS_PENDING))
             .when(format!("{stands} AND {seen}"));
         if question.evidence.told != 0 {

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_app::endpoints::{Endpoint, EndpointOutcome};
+use countersign_app::events::ToldOf;
 use countersign_app::humans::{HumanRow, HumanRows, MailedCode, SignIn};
 use countersign_app::inbox::Question;
 use countersign_app::issuers::Registration;
@@ -67,8 +68,8 @@ impl TenantStore for TenantRows {
         self.renew(id, now).await
     }
 
-    async fn collected(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError> {
-        self.collect(id, now).await
+    async fn collected(&self, question: &Elicitation, now: Timestamp) -> Result<(), StoreError> {
+        self.collect(question, now).await
     }
 
     async fn claim_hold(
@@ -351,7 +352,7 @@ impl TenantStore for TenantRows {
     async fn plan_events(
         &self,
         question: &Elicitation,
-        told: u32,
+        told: ToldOf,
         rows: &[EventDelivery],
         keep_until: Timestamp,
     ) -> Result<bool, StoreError> {

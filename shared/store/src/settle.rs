@@ -268,10 +268,18 @@ impl TenantRows {
         self.once(&write).await.map(drop)
     }
 
-    pub(crate) async fn collect(&self, id: ElicitationId, now: Timestamp) -> Result<(), StoreError> {
-        let write = Write::update(self.keys.state(id), "SET #collected_at = :now")
+    /// Where somebody wants to hear of it, the question is due once more.
+    pub(crate) async fn collect(&self, question: &Elicitation, now: Timestamp) -> Result<(), StoreError> {
+        let key = self.keys.state(question.id);
+        let is_told = question.evidence.is_awaited && question.stored.is_terminal();
+        let due = if is_told { ", #due_pk = :shard, #due_sk = :place" } else { "" };
+        let place = due_place(now.plus(PLAN_BACKSTOP), &key);
+        let mut write = Write::update(key, format!("SET #collected_at = :now{due}"))
             .value(":now", time(now))
             .when("attribute_exists(#PK) AND attribute_not_exists(#collected_at)");
+        if is_told {
+            write = write.value(":shard", text(due_shard(shard(question.id)))).value(":place", text(place));
+        }
         self.once(&write).await.map(drop)
     }
 

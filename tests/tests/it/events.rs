@@ -206,3 +206,25 @@ async fn an_endpoint_is_tried_at_once_and_a_failure_is_told_and_not_held_against
     assert_eq!((&failed["delivered"], &failed["error"]), (&json!(false), &json!("no connection: refused")));
     assert_eq!(status(&web, &made).await, "enabled");
 }
+
+#[tokio::test]
+async fn that_the_asker_has_read_the_end_is_told_whenever_it_reads_it() {
+    for is_read_first in [true, false] {
+        let web = Web::start().await;
+        endpoint(&web, &["elicitation.collected"]).await;
+        let id = decided(&web).await;
+        let ack =
+            async || web.api("POST", &format!("/v1/elicitations/{id}/ack"), json!({})).await.expect(200);
+        if is_read_first {
+            ack().await;
+        }
+        web.test.drain().await;
+        later(&web, PLAN_BACKSTOP).await;
+        ack().await;
+        web.test.clock.advance(Duration::from_secs(1));
+        ack().await;
+        // The trigger is lost: the sweep finds it.
+        later(&web, PLAN_BACKSTOP).await;
+        assert_eq!(kinds(&web.test.hooks.attempts()), [EventKind::ElicitationCollected], "{is_read_first}");
+    }
+}

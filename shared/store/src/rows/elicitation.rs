@@ -106,6 +106,7 @@ pub(crate) fn read_elicitation(item: &Item) -> Result<Elicitation, StoreError> {
             reached: row.maybe_number("reached")?.unwrap_or(0),
             failed: row.maybe_number("failed")?.unwrap_or(0),
             told: row.maybe_number("told")?.unwrap_or(0),
+            is_awaited: row.flag("is_awaited")?,
         },
         asker: Asker {
             poll_interval: Duration::from_millis(row.number("poll_interval_ms")?),
